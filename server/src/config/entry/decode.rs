@@ -28,12 +28,13 @@ pub(super) fn check_known(unknown: &[String]) -> Result<(), String> {
     let plural = if unknown.len() == 1 { "" } else { "s" };
     let mut text = format!("{} error{plural} occurred:", unknown.len());
     for path in unknown {
-        let namespace = if is_namespace(path) {
-            ", namespaces are a consul enterprise feature"
-        } else {
-            ""
+        let feature = match path.rsplit('.').next() {
+            _ if is_namespace(path) => ", namespaces are a consul enterprise feature",
+            // The policies of an API gateway's listener.
+            Some("JWT") => ", JWT policies are a consul enterprise feature",
+            _ => "",
         };
-        text += &format!("\n\t* invalid config key \"{path}\"{namespace}");
+        text += &format!("\n\t* invalid config key \"{path}\"{feature}");
     }
     Err(text + "\n\n")
 }
@@ -110,7 +111,13 @@ impl Decoder {
                         let members = self.structure(value, fields, path);
                         Some(ConfigValue::Members(members))
                     }
-                    other => self.no_map(&other, path),
+                    other if self.version.has(Behaviour::ConfigLate) => {
+                        let got = go_kind(&other);
+                        let text = format!("'{path}' expected a map or struct, got \"{got}\"");
+                        self.errors.push(text);
+                        None
+                    }
+                    other => self.no_map(&other, "", path),
                 }
             }
             Shape::Text
@@ -174,7 +181,7 @@ impl Decoder {
         let parts: Vec<_> = match value.kind() {
             ValueKind::Object => vec![value],
             ValueKind::Array => value.elements().collect(),
-            other => return self.no_map(&other, path),
+            other => return self.no_map(&other, "string", path),
         };
         let mut members = ConfigMembers::new();
         for (name, member) in parts.into_iter().flat_map(Value::members) {
@@ -195,7 +202,7 @@ impl Decoder {
         let parts: Vec<_> = match value.kind() {
             ValueKind::Object => vec![value],
             ValueKind::Array => value.elements().collect(),
-            other => return self.no_map(&other, path),
+            other => return self.no_map(&other, "interface {}", path),
         };
         let members = parts.into_iter().flat_map(Value::members);
         let members = maps::collect(members);
@@ -342,7 +349,11 @@ impl Decoder {
         None
     }
 
-    fn no_map<T>(&mut self, kind: &ValueKind<'_>, path: &str) -> Option<T> {
+    /// Notes a value that is no map. Its elements are called so by later releases.
+    fn no_map<T>(&mut self, kind: &ValueKind<'_>, elements: &str, path: &str) -> Option<T> {
+        if self.version.has(Behaviour::ConfigLate) {
+            return self.mismatch(kind, &format!("map[string]{elements}"), path);
+        }
         let got = go_kind(kind);
         self.errors
             .push(format!("'{path}' expected a map, got '{got}'"));

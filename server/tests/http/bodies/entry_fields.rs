@@ -9,6 +9,7 @@ use crate::support::Consul;
 /// The entries. Each field has a value, so that one that is lost shows.
 fn entries() -> Vec<Value> {
     let reference = json!({"Kind": "api-gateway", "Name": "g", "SectionName": "s"});
+    let certificate = json!({"Kind": "inline-certificate", "Name": "c"});
     let tokens =
         json!({"Providers": [{"Name": "p", "VerifyClaims": [{"Path": ["a", "b"], "Value": "v"}]}]});
     let headers = json!({"Headers": [{"Add": {"a": "1"}, "Remove": ["b"], "Set": {"c": "2"}}]});
@@ -51,8 +52,7 @@ fn entries() -> Vec<Value> {
         }}),
         json!({"Kind": "api-gateway", "Name": "g", "Listeners": [{
             "Name": "l", "Hostname": "h", "Port": 1, "Protocol": "http",
-            "TLS": {"Certificates": [reference], "MaxVersion": "TLSv1_3"},
-            "Override": {"JWT": tokens}, "Default": {"JWT": tokens}, "MaxRequestHeadersKB": 60,
+            "TLS": {"Certificates": [certificate], "MaxVersion": "TLSv1_3"}, "MaxRequestHeadersKB": 60,
         }]}),
         json!({"Kind": "http-route", "Name": "r", "Parents": [reference], "Hostnames": ["h"], "Rules": [{
             "Filters": filters, "ResponseFilters": headers,
@@ -154,6 +154,10 @@ fn unknown_names_are_refused_at_any_depth() {
             r#"{"Kind":"mesh","HTTP":{"Bogus":1}}"#,
             "1 error occurred:\n\t* invalid config key \"HTTP.Bogus\"\n\n",
         ),
+        (
+            r#"{"Kind":"mesh","Name":"mesh"}"#,
+            "1 error occurred:\n\t* invalid config key \"Name\"\n\n",
+        ),
     ];
     for (body, text) in rows {
         let refused = consul.put("/v1/config", body);
@@ -170,7 +174,7 @@ fn what_a_route_does_not_say_is_null() {
     let shown = consul.get("/v1/config/http-route/r");
     let filters = r#""Filters":{"Headers":null,"URLRewrite":null,"RetryFilter":null,"TimeoutFilter":null,"JWT":null},"ResponseFilters":{"Headers":null}"#;
     let rules = format!(
-        r#""Rules":[{{{filters},"Matches":null,"Services":[{{"Name":"a","Weight":0,{filters}}}]}}]"#
+        r#""Rules":[{{{filters},"Matches":null,"Services":[{{"Name":"a","Weight":1,{filters}}}]}}]"#
     );
     assert!(shown.text().contains(&rules), "{}", shown.text());
 }
@@ -220,4 +224,45 @@ fn releases_know_the_kinds_and_fields_of_their_time() {
             );
         }
     }
+}
+
+/// Entries of which it is not known all that Consul checks are taken with a word.
+#[test]
+fn what_consul_may_refuse_is_said() {
+    let rows = [
+        (8, r#"{"Kind":"ingress-gateway","Name":"g"}"#, ""),
+        (
+            9,
+            r#"{"Kind":"service-defaults","Name":"a"}"#,
+            "service-defaults",
+        ),
+        (22, r#"{"Kind":"service-defaults","Name":"a"}"#, ""),
+        (
+            22,
+            r#"{"Kind":"service-defaults","Name":"a","EnvoyExtensions":[{"Name":"builtin/lua"}]}"#,
+            "service-defaults",
+        ),
+        (
+            22,
+            r#"{"Kind":"ingress-gateway","Name":"g","Listeners":[{"Port":1,"TLS":{"CipherSuites":["x"]},"Services":[{"Name":"a"}]}]}"#,
+            "ingress-gateway",
+        ),
+        (22, r#"{"Kind":"tcp-route","Name":"r"}"#, "tcp-route"),
+        (
+            22,
+            r#"{"Kind":"file-system-certificate","Name":"c"}"#,
+            "file-system-certificate",
+        ),
+    ];
+    for (minor, body, unchecked) in rows {
+        let consul = Consul::of(Version::new(1, minor, 0));
+        let written = consul.put("/v1/config", body);
+        written.is(200, "true");
+        let said = written.header("X-Proconsul-Unchecked").unwrap_or_default();
+        assert_eq!(said, unchecked, "1.{minor}: {body}");
+    }
+    let consul = Consul::v1_22();
+    let refused = consul.put("/v1/config?cas=7", r#"{"Kind":"tcp-route","Name":"r"}"#);
+    refused.is(200, "false");
+    assert_eq!(refused.header("X-Proconsul-Unchecked"), None);
 }

@@ -1,6 +1,6 @@
 //! Ingress gateways: their listeners and the hosts of services; terminating gateways: the files for TLS.
 
-use super::{Checked, lower};
+use super::{Checked, check_tls, lower};
 use crate::store::ConfigValue;
 
 pub(super) fn check_ingress(body: &mut ConfigValue, is_late: bool) -> Checked {
@@ -27,6 +27,11 @@ pub(super) fn check_ingress(body: &mut ConfigValue, is_late: bool) -> Checked {
         check_listener(listener, has_tls, is_late)
             .map_err(|flaw| flaw.replace("{port}", &format!("(listener on port {port})")))?;
     }
+    let of_listeners = body.list("Listeners").iter();
+    let of_listeners = of_listeners.filter_map(|listener| listener.get("TLS"));
+    for tls in body.get("TLS").into_iter().chain(of_listeners) {
+        check_tls(tls.text("TLSMinVersion"), tls.text("TLSMaxVersion"))?;
+    }
     Ok(())
 }
 
@@ -50,9 +55,26 @@ fn check_listener(listener: &ConfigValue, has_tls: bool, is_late: bool) -> Check
         ));
     }
     let mut hosts = Vec::new();
-    for service in services {
+    for (at, service) in services.iter().enumerate() {
         let name = service.text("Name");
         let mut own = service.texts("Hosts").peekable();
+        if is_late
+            && services[..at]
+                .iter()
+                .any(|other| other.text("Name") == name)
+        {
+            return Err(format!(
+                "Service {name} cannot be added multiple times {{port}}"
+            ));
+        }
+        let sds = service.get("TLS").and_then(|tls| tls.get("SDS"));
+        let has_certificate = sds.is_some_and(|sds| !sds.text("CertResource").is_empty());
+        if is_late && has_certificate && own.peek().is_none() {
+            let port = listener.number("Port");
+            return Err(format!(
+                "A service specifying TLS.SDS.CertResource must have at least one item in Hosts (service \"{name}\" on listener on port {port})"
+            ));
+        }
         if name == "*" && protocol == "tcp" {
             return Err(
                 "Wildcard service name is only valid for protocol = 'http' {port}".to_owned(),

@@ -1,7 +1,10 @@
 //! Fills in defaults, and refuses entries that say what cannot be (operator.md 4.2).
 
+mod api_gateway;
 mod gateway;
 pub(super) mod intentions;
+mod mesh;
+mod proxy;
 mod resolver;
 mod router;
 
@@ -38,13 +41,25 @@ pub(crate) fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), Ent
     check_name(kind, name, version)?;
     let is_late = version.has(Behaviour::ConfigLate);
     match kind.as_str() {
-        "service-defaults" => service_defaults(body, is_late)?,
-        "service-router" => router::check(body)?,
+        "service-defaults" => {
+            lower(body, "Protocol");
+            if is_late {
+                proxy::check_service(name, body)?;
+            }
+        }
+        "proxy-defaults" if is_late => proxy::check_all(body)?,
+        "service-router" => router::check(body, is_late)?,
         "service-splitter" => splitter(name, body, is_late)?,
         "service-resolver" => resolver::check(name, body, is_late)?,
         "ingress-gateway" => gateway::check_ingress(body, is_late)?,
         "terminating-gateway" => gateway::check_terminating(body)?,
         "service-intentions" => intentions::check(name, body)?,
+        "mesh" if is_late => mesh::check(body)?,
+        "exported-services" if is_late => mesh::check_exported(body)?,
+        "jwt-provider" if is_late => mesh::check_jwt_provider(body)?,
+        "api-gateway" if is_late => api_gateway::check(body)?,
+        "http-route" if is_late => api_gateway::check_http_route(body)?,
+        "tcp-route" if is_late => api_gateway::check_tcp_route(body)?,
         "sameness-group" => Err("sameness-groups are an enterprise-only feature".to_owned())?,
         "inline-certificate" if !body.text("PrivateKey").contains("PRIVATE KEY-----") => {
             Err("failed to parse private key PEM".to_owned())?;
@@ -71,10 +86,10 @@ fn check_name(kind: &str, name: &str, version: Version) -> Checked {
             "invalid name (\"{name}\"), only \"{only}\" is supported"
         )),
         None if !name.is_empty() => Ok(()),
-        None if is_late => Err("Name is required".to_owned()),
         None => Err(match kind {
-            "service-defaults" | "terminating-gateway" => "serviceName is required",
             "ingress-gateway" => "failed inserting config entry: object missing primary index",
+            _ if is_late => "Name is required",
+            "service-defaults" | "terminating-gateway" => "serviceName is required",
             _ => "Name is required",
         }
         .to_owned()),
@@ -96,27 +111,37 @@ pub(super) fn together(errors: &[String]) -> String {
     format!("{count} error{plural} occurred:\n\t* {errors}\n\n")
 }
 
-fn service_defaults(body: &mut ConfigValue, is_late: bool) -> Checked {
-    lower(body, "Protocol");
-    if !is_late {
-        return Ok(());
-    }
-    if body.text("MutualTLSMode") == "permissive" {
-        return Err("cannot set MutualTLSMode=permissive because AllowEnablingPermissiveMutualTLS=false in the mesh config entry".to_owned());
-    }
-    let mut errors = Vec::new();
-    let protocol = body.text("Protocol");
-    if !matches!(protocol, "" | "tcp" | "http" | "http2" | "grpc") {
-        errors.push(format!("invalid value for protocol: {protocol}"));
-    }
-    if body.get("RateLimits").is_some() {
-        let text = "invalid rate_limits config. Rate limiting is a consul enterprise feature";
-        errors.push(text.to_owned());
-    }
+/// Refuses several errors that are told together, if there are any.
+fn none_of(errors: &[String]) -> Checked {
     if errors.is_empty() {
         Ok(())
     } else {
-        Err(together(&errors))
+        Err(together(errors))
+    }
+}
+
+/// The versions of TLS that entries name, from the lowest.
+const TLS_VERSIONS: [&str; 5] = ["TLS_AUTO", "TLSv1_0", "TLSv1_1", "TLSv1_2", "TLSv1_3"];
+
+/// Checks two versions of TLS, each of which may be empty.
+fn check_tls(min: &str, max: &str) -> Checked {
+    let places = [min, max].map(|version| {
+        let mut versions = TLS_VERSIONS.iter();
+        versions.position(|known| *known == version)
+    });
+    for (version, place) in [min, max].iter().zip(places) {
+        if !version.is_empty() && place.is_none() {
+            let known = TLS_VERSIONS.join(", ");
+            return Err(format!(
+                "no matching TLS version found for {version}, please specify one of [{known}]"
+            ));
+        }
+    }
+    match places {
+        [Some(least), Some(most)] if 0 < most && most < least => Err(format!(
+            "configuring max version {max} less than the configured min version {min} is invalid"
+        )),
+        _ => Ok(()),
     }
 }
 

@@ -1,11 +1,28 @@
 //! Routers: what a route looks at, and what it does.
 
 use super::Checked;
+use super::api_gateway::is_method;
 use crate::store::ConfigValue;
 
-pub(super) fn check(body: &mut ConfigValue) -> Checked {
+/// When a request is tried again, in Envoy's words.
+const RETRY_CONDITIONS: [&str; 12] = [
+    "5xx",
+    "gateway-error",
+    "reset",
+    "connect-failure",
+    "envoy-ratelimited",
+    "retriable-4xx",
+    "refused-stream",
+    "cancelled",
+    "deadline-exceeded",
+    "internal",
+    "resource-exhausted",
+    "unavailable",
+];
+
+pub(super) fn check(body: &mut ConfigValue, is_late: bool) -> Checked {
     for route in body.list_mut("Routes") {
-        normalize(route);
+        normalize(route, is_late);
     }
     for (at, route) in body.list("Routes").iter().enumerate() {
         let nothing = ConfigValue::Members(std::collections::BTreeMap::new());
@@ -18,7 +35,7 @@ pub(super) fn check(body: &mut ConfigValue) -> Checked {
         check_matchers(http, "Header", &ways, words).map_err(wrong)?;
         let ways = ["Present", "Exact", "Regex"];
         check_matchers(http, "QueryParam", &ways, "Present, Exact, or Regex").map_err(wrong)?;
-        check_methods(http).map_err(wrong)?;
+        check_methods(http, is_late).map_err(wrong)?;
         let destination = route.get("Destination");
         let rewrites = destination.is_some_and(|to| !to.text("PrefixRewrite").is_empty());
         let has_path = !http.text("PathExact").is_empty() || !http.text("PathPrefix").is_empty();
@@ -26,12 +43,19 @@ pub(super) fn check(body: &mut ConfigValue) -> Checked {
             let what = "cannot make use of PrefixRewrite without configuring either PathExact or PathPrefix";
             return Err(wrong(what.to_owned()));
         }
+        let mut conditions = destination.into_iter().flat_map(|to| to.texts("RetryOn"));
+        let unknown = conditions.find(|condition| !RETRY_CONDITIONS.contains(condition));
+        if let Some(condition) = unknown.filter(|_| is_late) {
+            return Err(wrong(format!(
+                "contains an invalid retry condition: \"{condition}\""
+            )));
+        }
     }
     Ok(())
 }
 
-/// Writes methods in capitals. A route that names methods gets a namespace too (operator.md 4.3.r6).
-fn normalize(route: &mut ConfigValue) {
+/// Writes methods in capitals. In earlier releases a route that names methods gets a namespace too (operator.md 4.3.r6).
+fn normalize(route: &mut ConfigValue, is_late: bool) {
     let ConfigValue::Members(members) = route else {
         return;
     };
@@ -47,7 +71,9 @@ fn normalize(route: &mut ConfigValue) {
             *method = method.to_uppercase();
         }
     }
-    if let Some(destination) = members.get_mut("Destination").filter(|_| has_methods)
+    if let Some(destination) = members
+        .get_mut("Destination")
+        .filter(|_| has_methods && !is_late)
         && destination.text("Namespace").is_empty()
     {
         destination.set("Namespace", ConfigValue::Text("default".to_owned()));
@@ -88,9 +114,12 @@ pub(super) fn check_matchers(
     Ok(())
 }
 
-fn check_methods(http: &ConfigValue) -> Checked {
+fn check_methods(http: &ConfigValue, is_late: bool) -> Checked {
     let mut seen = Vec::new();
     for method in http.texts("Methods") {
+        if is_late && !is_method(method) {
+            return Err(format!("Methods contains an invalid method \"{method}\""));
+        }
         if seen.contains(&method) {
             return Err(format!("Methods contains \"{method}\" more than once"));
         }

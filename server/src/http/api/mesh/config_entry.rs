@@ -1,6 +1,6 @@
 //! `/v1/config`: configuration entries, which are kept and shown. No proxies run that would follow them.
 
-use http::Method;
+use http::{HeaderName, HeaderValue, Method};
 use serde_json::json;
 
 use crate::acl::{Question, Resource};
@@ -39,6 +39,9 @@ failures! {
     /// Only a controller may write such an entry.
     forbidden(words: &str) => 403, words;
 }
+
+/// Names the kind of an accepted entry that Consul might have refused: it is not known all that it checks.
+const UNCHECKED: HeaderName = HeaderName::from_static("x-proconsul-unchecked");
 
 /// An entry in a body, or what is wrong with it, read for a release.
 struct EntryBody;
@@ -80,13 +83,18 @@ async fn apply(mut request: Request) -> Result<Reply, Failure> {
     })?;
     let question = write_of(&entry.kind, &entry.name, version);
     request.rights()?.check(question)?;
+    let unchecked = entry::is_unchecked(&entry, version).then(|| entry.kind.clone());
     let written = request.context.engine.apply(ConfigWrite {
         entry,
         cas,
         skips_identical: version.has(Behaviour::ConfigLate),
     });
     let written = written.map_err(|flaw| refused(&flaw.to_string()))?;
-    Ok(Reply::boolean(&request, written))
+    let mut reply = Reply::boolean(&request, written);
+    let kind = unchecked.filter(|_| written);
+    let kind = kind.and_then(|kind| HeaderValue::try_from(kind).ok());
+    reply.headers.extend(kind.map(|kind| (UNCHECKED, kind)));
+    Ok(reply)
 }
 
 /// Returns the index that a change asks for.
