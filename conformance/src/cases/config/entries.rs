@@ -239,12 +239,31 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "config/entry/cas-identical-since-1-22",
+        claim: "A write that says what is there already succeeds, whatever index it asks for",
+        source: "operator.md 4.1.r2",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let entry = json!({"Kind": "service-defaults", "Name": "a", "Protocol": "http"});
+            set(t, &entry);
+            let index = read(t, "service-defaults/a").index();
+            let path = format!("{PATH}?cas=1");
+            t.api_put(&path, entry.to_string()).is(200, "true");
+            t.same("the index", read(t, "service-defaults/a").index(), index);
+            let other = json!({"Kind": "service-defaults", "Name": "a", "Protocol": "grpc"});
+            t.api_put(&path, other.to_string()).is(200, "false");
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/entry/lists-of-one",
         claim: "A list of one structure in a route is shown as a list",
         source: "operator.md 4.3.r13b",
         since: Version::V1_22,
         needs: &[Feature::OwnServer],
         run: |t| {
+            t.not_compared("Consul writes the time into the status of routes");
             set(
                 t,
                 &json!({"Kind": "http-route", "Name": "r", "Rules": [{"Services": [{"Name": "web"}]}]}),

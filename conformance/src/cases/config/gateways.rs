@@ -123,6 +123,83 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "config/gateway/wildcard-of-a-protocol",
+        claim: "The wildcard of an ingress gateway leads to the services with the protocol of its listener, as their entries have it when it is asked for",
+        source: "operator.md 3.r6d",
+        until: Some(Version::V1_10),
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let names = || {
+                let rows = behind(t, "i");
+                let names = rows.iter().map(|row| row["Service"]["Name"].clone());
+                Value::Array(names.collect())
+            };
+            for name in ["api", "t1", "web"] {
+                service(t, name, "");
+            }
+            let protocol = |name: &str, protocol: &str| {
+                set(
+                    t,
+                    &json!({"Kind": "service-defaults", "Name": name, "Protocol": protocol}),
+                );
+            };
+            protocol("api", "http");
+            protocol("web", "http");
+            set(
+                t,
+                &json!({"Kind": "ingress-gateway", "Name": "i", "Listeners": [{"Port": 80, "Protocol": "http", "Services": [{"Name": "*"}]}]}),
+            );
+            t.same("the services", names(), json!(["api", "web"]));
+            let path = "/v1/catalog/gateway-services/i";
+            let index = t.api_get(path).index();
+            let waiting = t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
+            protocol("t1", "http");
+            t.grew("the index", index, waiting.answer().index());
+            t.same("the services", names(), json!(["api", "t1", "web"]));
+            service(t, "new", "");
+            remove(t, "service-defaults/api").is(200, "{}");
+            t.same("the services", names(), json!(["t1", "web"]));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/wildcard-of-the-mesh-since-1-22",
+        claim: "The wildcard of an ingress gateway leads to services of the mesh alone: behind a proxy, or native",
+        source: "operator.md 3.r6d",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let native = |name: &str| {
+                t.register(&json!({"Node": "n", "Address": "127.0.0.9", "Service": {"Service": name, "Port": 80, "Connect": {"Native": true}}}));
+            };
+            set(
+                t,
+                &json!({"Kind": "proxy-defaults", "Config": {"protocol": "http"}}),
+            );
+            service(t, "web", "");
+            service(t, "mesh", "");
+            t.register(&json!({"Node": "n", "Address": "127.0.0.9", "Service": {"Service": "proxy", "Kind": "connect-proxy", "Port": 1, "Proxy": {"DestinationServiceName": "mesh"}}}));
+            native("nat");
+            native("tcpsvc");
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "tcpsvc", "Protocol": "tcp"}),
+            );
+            set(
+                t,
+                &json!({"Kind": "ingress-gateway", "Name": "i", "Listeners": [{"Port": 80, "Protocol": "http", "Services": [{"Name": "*"}]}]}),
+            );
+            let rows = behind(t, "i");
+            let names = rows.iter().map(|row| row["Service"]["Name"].clone());
+            t.same(
+                "the services",
+                Value::Array(names.collect()),
+                json!(["mesh", "nat"]),
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/gateway/index",
         claim: "The index of all gateways moves when a row comes, changes or goes, and for nothing else",
         source: "operator.md 3.r6c",

@@ -6,6 +6,7 @@ pub(in crate::cases) mod gateways;
 pub(in crate::cases) mod intentions;
 pub(in crate::cases) mod permissions;
 pub(in crate::cases) mod refusals;
+pub(in crate::cases) mod refused_since_1_22;
 pub(in crate::cases) mod waiting;
 
 use serde_json::Value;
@@ -19,6 +20,7 @@ use crate::wire::answer::Answer;
 pub(super) const TOPICS: &[&[Case]] = &[
     entries::CASES,
     refusals::CASES,
+    refused_since_1_22::CASES,
     waiting::CASES,
     chain::CASES,
     gateways::CASES,

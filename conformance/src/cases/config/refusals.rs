@@ -185,6 +185,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "operator.md 4.2.r10",
         needs: &[Feature::OwnServer],
         run: |t| {
+            let no_subset = if t.since(Version::V1_22) {
+                "Bad Failover[\"v1\"]: not a valid subset subset"
+            } else {
+                "Bad Failover[\"v1\"]: not a valid subset"
+            };
             refused(
                 t,
                 "service-resolver",
@@ -218,10 +223,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                         json!({"Redirect": {"Service": "b"}, "Failover": {"*": {"Service": "c"}}}),
                         "Redirect and Failover cannot both be set",
                     ),
-                    (
-                        json!({"Failover": {"v1": {"Service": "c"}}}),
-                        "Bad Failover[\"v1\"]: not a valid subset",
-                    ),
+                    (json!({"Failover": {"v1": {"Service": "c"}}}), no_subset),
                     (
                         json!({"Failover": {"*": {"ServiceSubset": "v1"}}}),
                         "Bad Failover[\"*\"].ServiceSubset \"v1\" is not a valid subset of \"\"",
