@@ -274,6 +274,7 @@ async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
         limit: Duration::MAX,
         call: seen.call,
         is_exact: true,
+        is_streamed: false,
     };
     let is_over = |answer: &Answer<_>| holder(answer).as_ref() != Some(&other);
     let Ok(_) = blocking::answer_when(engine, &get, Some(wait), is_over).await;
