@@ -224,6 +224,8 @@ pub(crate) fn rules_of(version: Version) -> VersionRules {
         empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
         index_per_node: version.has(Behaviour::CatalogNodeIndex),
         index_errors: version.has(Behaviour::CatalogIndexErrors),
+        check_services_are_exact: version.has(Behaviour::CatalogRegisterOrder),
+        refused_check_cas_is_shown: version.has(Behaviour::TxnCheckCasShown),
         node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
         virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
         acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),

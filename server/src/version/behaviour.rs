@@ -235,6 +235,15 @@ behaviours! {
     /// Looking up a check without an id, or a node by an id that is not hexadecimal, is an error of the index; before, only
     /// the insertion of such a check was one, and the form of the id was checked. Between 1.8.7 and late 2025.
     CatalogIndexErrors = "cat.empty_ids", [onward(1, 22, 0)], None, "V N";
+    /// A proxy may expose a path twice. The release is unknown ("between"): the newest one is here.
+    CatalogExposedPathTwice = "cat.exposed_path_twice", [onward(1, 22, 0)], None, "V N";
+    /// A registration looks at the id of its node before the address, at a null check before all else, and at the services
+    /// that its checks name, in the case of their ids, before it writes anything. The release is unknown: the newest one is
+    /// here.
+    CatalogRegisterOrder = "cat.register_order", [onward(1, 22, 0)], None, "N";
+    /// A `cas` of a check in a transaction that cannot be written returns the check as it is; before, nothing. The release is
+    /// unknown: the newest one is here.
+    TxnCheckCasShown = "txn.check_cas_shown", [onward(1, 22, 0)], None, "V N";
     /// The name of a node in another case writes nothing; before, it renamed a node with an id. Between 1.8.7 and late 2025.
     CatalogNodeNameCase = "cat.node_case", [onward(1, 22, 0)], None, "V N";
     /// A gateway without services has `[]`; before, `null`. Between 1.8.7 and late 2025.
@@ -362,6 +371,13 @@ behaviours! {
     HttpsProtocolRefused = "https.protocol_refused", [onward(1, 22, 0)], None, "N I";
     /// The alert names the flaw of a client's certificate; before, it is always `bad_certificate`.
     HttpsClientAlerts = "https.client_alerts", [onward(1, 22, 0)], None, "N I";
+    /// The key `ui`, if it is false, does not switch the page of `-dev` off. The release is unknown ("between"): the newest
+    /// one is here.
+    UiKeyOnlyTurnsOn = "ui.key_only_turns_on", [onward(1, 22, 0)], None, "V N";
+    /// `agent/members` has a filter. The release is unknown ("between"): the newest one is here.
+    AgentMembersFilter = "agent.members_filter", [onward(1, 22, 0)], None, "N";
+    /// Bodies of checks may say `grpc_use_tls`. Seen on late 2025; the release is unknown: the newest one is here.
+    JsonCheckGrpcUseTlsSnake = "json.check_definition.grpc_use_tls_snake", [onward(1, 22, 0)], None, "N";
     /// Definitions of checks have `FailuresBeforeWarning`.
     JsonCheckFailuresBeforeWarning = "json.check_definition.failures_before_warning", [onward(1, 11, 0)], None, "I";
     /// Definitions of checks have `UDP` and `DisableRedirects`.
@@ -382,8 +398,6 @@ behaviours! {
     JsonUpstreamCentral = "json.upstream.centrally_configured", [onward(1, 22, 0)], None, "V";
     /// A proxy has `EnvoyExtensions` and `AccessLogs`.
     JsonProxyExtensions = "json.proxy.extensions", [onward(1, 16, 0)], None, "I";
-    /// Every refusal of the field `Namespace` says that it is of the other edition; before, the catalog's alone.
-    JsonNamespaceText = "json.namespace_text", [onward(1, 16, 4)], None, "S";
 
     // The agent, health, queries, events.
 

@@ -72,7 +72,9 @@ pub use catalog::registration::{
     Weights,
 };
 pub use catalog::service::gateway::GatewayService;
-pub use catalog::service::proxy::{ExposedPath, Proxy, TransparentProxy, Upstream};
+pub use catalog::service::proxy::{
+    AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream,
+};
 pub use catalog::service::virtual_address::{VirtualAssign, VirtualRow};
 pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
@@ -89,9 +91,7 @@ pub use config::autopilot::{AutopilotInfo, AutopilotRow, AutopilotSettings, Auto
 pub use config::chain::{
     Chain, ChainError, ChainNode, ChainOverrides, ChainRequest, ChainSplit, ChainTarget,
 };
-pub use config::gateway::{
-    BehindGateway, GatewayInstances, GatewayServices, IngressInstances, ServedByGateways,
-};
+pub use config::gateway::{BehindGateway, GatewayInstances, GatewayServices, IngressInstances};
 pub use config::intention::{INTENTION, IntentionWrite, IntentionsTo, intention_hash};
 pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
@@ -163,6 +163,11 @@ pub struct VersionRules {
     /// Looking up a check without an id, or a node by an id that is not hexadecimal, is an error of the index
     /// (`cat.empty_ids`).
     pub index_errors: bool,
+    /// The services that the checks of a registration name are looked for, in the case of their ids, before anything is
+    /// written (`cat.register_order`).
+    pub check_services_are_exact: bool,
+    /// A `cas` of a check in a transaction that cannot be written returns the check as it is (`txn.check_cas_shown`).
+    pub refused_check_cas_is_shown: bool,
     /// A node's name in another case is the same name (`cat.node_case`). Before, it renames a node with an id.
     pub node_name_ignores_case: bool,
     /// Each service of the mesh has a virtual address, which its proxies and native instances show

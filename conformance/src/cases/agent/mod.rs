@@ -4,6 +4,7 @@ pub(in crate::cases) mod alias;
 pub(in crate::cases) mod check;
 pub(in crate::cases) mod grpc;
 pub(in crate::cases) mod http;
+pub(in crate::cases) mod later;
 pub(in crate::cases) mod own_node;
 pub(in crate::cases) mod ports;
 pub(in crate::cases) mod proxy;
@@ -22,5 +23,6 @@ pub(super) const TOPICS: &[&[Case]] = &[
     alias::CASES,
     proxy::CASES,
     ports::CASES,
+    later::CASES,
     own_node::CASES,
 ];

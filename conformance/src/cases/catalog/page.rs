@@ -131,7 +131,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "page/services/ways-since-1-22",
-        claim: "ui/services leaves proxies out, and says which services have one or stand behind a gateway",
+        claim: "ui/services says which services have a proxy, and of none that it stands behind a gateway",
         source: "operator.md 3.r15",
         since: Version::V1_22,
         needs: &[Feature::OwnServer],
@@ -158,7 +158,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.same(
                 "the services",
                 shown,
-                vec![json!(["db", false, true]), json!(["web", true, false])],
+                vec![
+                    json!(["db", false, false]),
+                    json!(["proxy", false, false]),
+                    json!(["web", true, false]),
+                ],
             );
         },
         ..Case::REAL

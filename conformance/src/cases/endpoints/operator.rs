@@ -1,5 +1,7 @@
 //! The operator's endpoints on a lone server of the community edition (operator.md 1 to 3).
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::case::Case;
@@ -406,6 +408,55 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .field_is(&format!("/Usage/{datacenter}/Nodes"), 2);
         },
         ..Case::SHOULD
+    },
+    Case {
+        id: "operator/usage/sleeps-through-nodes-since-1-22",
+        claim: "A wait for operator/usage sleeps through a node without services, which moves no index; tenancy is refused",
+        source: "operator.md 2.r12",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer, Feature::Registration],
+        run: |t| {
+            let read = "/v1/operator/usage";
+            let index = t.api_get(read).index();
+            let waiting = t.start(&Request::get(&format!("{read}?index={index}&wait=60s")));
+            let node = t.register_node("n");
+            t.still_blocked(&waiting);
+            t.same("the index", t.api_get(read).index(), index);
+            let service =
+                json!({"Node": node, "SkipNodeUpdate": true, "Service": {"Service": "s"}});
+            t.register(&service);
+            t.grew("the index", index, waiting.answer().index());
+            t.api_get(&format!("{read}?ns=x"))
+                .says(400, "Invalid query parameter: \"ns\"");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "operator/peering/waits-and-refusals-since-1-22",
+        claim: "Reads of peerings wait, to no end; partitions, a deletion without a name and empty bodies are refused",
+        source: "operator.md 3.r1 to 3.r4",
+        since: Version::V1_22,
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            for path in ["/v1/peerings", "/v1/peering/x"] {
+                let wait = Duration::from_secs(2);
+                let waiting = t.start(&Request::get(&format!("{path}?index=1&wait=2s")));
+                t.put(&t.key("k"), "", "v").is(200, "true");
+                t.still_blocked(&waiting);
+                t.runs_out(&waiting, wait);
+                t.api_get(&format!("{path}?partition=x"))
+                    .says(400, "Invalid query parameter: \"partition\"");
+            }
+            t.api_get("/v1/exported-services?partition=x")
+                .says(400, "Invalid query parameter: \"partition\"");
+            t.send(&Request::delete("/v1/peering/"))
+                .is(400, "Must specify a name to fetch.");
+            for path in ["token", "establish"] {
+                t.send(&Request::new("POST", &format!("/v1/peering/{path}")))
+                    .is(400, "Body decoding failed: EOF");
+            }
+        },
+        ..Case::REAL
     },
     Case {
         id: "operator/enterprise/unknown",

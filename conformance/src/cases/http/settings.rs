@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::wire::answer::Answer;
@@ -134,6 +135,47 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.api_get("/v1/nowhere")
                 .status_is(404)
                 .header_is("X-Conformance", "yes");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/response-headers/type-of-unknown-paths-since-1-22",
+        claim: "A configured type is that of unknown paths and of the redirect to the page, which loses its text",
+        source: "1.22.md A6.r11",
+        since: Version::V1_22,
+        settings: r#"{"ui_config": {"enabled": true}, "http_config": {"response_headers": {"Content-Type": "my/type"}}}"#,
+        run: |t| {
+            let unknown = t.api_get("/v1/nowhere").status_is(404);
+            let names = unknown.header_names();
+            t.same(
+                "types",
+                names.iter().filter(|name| **name == "Content-Type").count(),
+                1,
+            );
+            unknown.header_is("Content-Type", "my/type");
+            t.api_get("/")
+                .is(301, "")
+                .header_is("Content-Type", "my/type")
+                .header_is("Location", "/ui/");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/response-headers/allow-twice",
+        claim: "A configured Allow stands before the one of a refused method",
+        source: "kv.md 0.4",
+        settings: r#"{"http_config": {"response_headers": {"Allow": "mine"}}}"#,
+        run: |t| {
+            let answer = t
+                .send(&Request::new("PATCH", "/v1/status/leader"))
+                .status_is(405);
+            let names = answer.header_names();
+            t.same(
+                "both",
+                names.iter().filter(|name| **name == "Allow").count(),
+                2,
+            );
+            answer.header_is("Allow", "mine");
         },
         ..Case::REAL
     },
@@ -433,6 +475,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 200,
                 "Consul Agent: UI disabled. To enable, set ui_config.enabled=true in the agent configuration and restart.",
             );
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/ui/older-key-since-1-22",
+        claim: "The older key of the page does not switch the page of -dev off",
+        source: "1.22.md A6.r13",
+        since: Version::V1_22,
+        needs: &[Feature::DevMode],
+        settings: r#"{"ui": false}"#,
+        run: |t| {
+            t.api_get("/").status_is(301);
         },
         ..Case::REAL
     },

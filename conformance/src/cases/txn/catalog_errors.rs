@@ -168,6 +168,66 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "txn/check/refused-cas-shows-the-check-since-1-22",
+        claim: "A cas of a check that names a service which its node lacks is no error, and shows the check as it was",
+        source: "kv.md 7.5.r10",
+        since: Version::V1_22,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            check(t, &node, "c", "passing");
+            let before = shown(
+                t,
+                &check_op("get", &json!({"Node": node, "CheckID": "c"})),
+                "Check",
+            );
+            let moved = json!({"Node": node, "CheckID": "c", "ServiceID": "none", "Status": "critical",
+                "ModifyIndex": before["ModifyIndex"]});
+            let after = shown(t, &check_op("cas", &moved), "Check");
+            t.same("check", after, before);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "txn/check/without-an-id-since-1-22",
+        claim: "A check without an id is told by the step that looks for it, before its missing node",
+        source: "1.22.md A7.r12",
+        since: Version::V1_22,
+        needs: NEEDS,
+        run: |t| {
+            let missing = "index error: object is missing a value for this index";
+            for (verb, words) in [
+                ("set", "failed health check lookup"),
+                ("get", "failed check lookup"),
+                ("cas", "failed check lookup"),
+                ("delete", "check lookup failed"),
+                ("delete-cas", "check lookup failed: failed check lookup"),
+            ] {
+                let words = format!("{words}: {missing}");
+                fails(t, &check_op(verb, &json!({})), &words);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "txn/check/later-fields-since-1-22",
+        claim: "The port of a proxy is kept of a check; a check of a peer has no node here; a service may say where it is",
+        source: "1.22.md A7.r10",
+        since: Version::V1_22,
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            let exposed = json!({"Node": node, "CheckID": "c", "Name": "c", "ExposedPort": 7});
+            let check = shown(t, &check_op("set", &exposed), "Check");
+            t.same("port", &check["ExposedPort"], &json!(7));
+            let of_peer = json!({"Node": node, "CheckID": "p", "Name": "p", "PeerName": "x"});
+            fails(t, &check_op("set", &of_peer), "Missing node registration");
+            let service = json!({"ID": "s", "Service": "s", "Datacenter": "dc1", "Partition": "x"});
+            shown(t, &service_op("set", &node, &service), "Service");
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "txn/node/validation",
         claim: "A write of a node needs a name and, if it gives an id, a well-formed one; a read of none finds none",
         source: SOURCE,

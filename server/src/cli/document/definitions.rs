@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::cli::document::tree::Tree;
 use crate::cli::settings::slot::whole;
 use crate::definition::{
-    CheckDefinition, ExposedPath, Locality, NewService, Proxy, ServiceAddress, ServiceDefinition,
-    ServicePort, Timing, TransparentProxy, Upstream, Weights,
+    AccessLogs, CheckDefinition, EnvoyExtension, ExposedPath, Locality, NewService, Proxy,
+    ServiceAddress, ServiceDefinition, ServicePort, Timing, TransparentProxy, Upstream, Weights,
 };
 use crate::go::duration::{self, DurationQuotes};
 use crate::go::json::encode::to_text;
@@ -150,7 +150,7 @@ pub(crate) fn service(tree: &Tree) -> Result<ServiceDefinition, String> {
     let service = read!(NewService from members:
         text [id name address kind socket_path] number [port] flag [enable_tag_override] labels [meta],
         tags: Some(members.texts("tags")).filter(|tags| !tags.is_empty()),
-        ports: members.items("ports").map(port).collect(),
+        ports: members.list("ports", port),
         locality: members.get("locality").map(place),
         tagged_addresses: members.named("tagged_addresses", address),
         weights: weights
@@ -185,6 +185,9 @@ fn proxy(tree: &Tree) -> Proxy {
         destination_id: members.text("destination_service_id"),
         local_address: members.text("local_service_address"),
         local_port: members.number("local_service_port"),
+        local_socket_path: members.text("local_service_socket_path"),
+        access_logs: access_logs(&members.below("access_logs")),
+        envoy_extensions: members.items("envoy_extensions").map(extension).collect(),
         upstreams: members.list("upstreams", upstream),
         mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
         expose_checks: expose.flag("checks"),
@@ -192,11 +195,26 @@ fn proxy(tree: &Tree) -> Proxy {
     )
 }
 
+fn access_logs(members: &Members<'_>) -> AccessLogs {
+    read!(AccessLogs from members: flag [enabled disable_listener_logs] text [path json_format text_format],
+        kind: members.text("type"))
+}
+
+fn extension(tree: &Tree) -> EnvoyExtension {
+    let members = Members::of(tree);
+    read!(EnvoyExtension from members:
+        text [name consul_version envoy_version] flag [required] json [arguments])
+}
+
 fn upstream(tree: &Tree) -> Upstream {
     let members = Members::of(tree);
     read!(Upstream from members:
-        text [destination_type destination_namespace destination_name datacenter local_bind_address]
+        text [
+            destination_type destination_namespace destination_partition destination_peer destination_name datacenter
+            local_bind_address local_bind_socket_path local_bind_socket_mode
+        ]
         number [local_bind_port] json [config],
+        centrally_configured: false,
         mesh_gateway_mode: members.below("mesh_gateway").text("mode"),
     )
 }
@@ -221,7 +239,7 @@ pub(crate) fn check(tree: &Tree) -> Result<CheckDefinition, String> {
             name notes status service_id docker_container_id grpc alias_node alias_service http method body tcp h2ping udp
             os_service tls_server_name
         ]
-        number [success_before_passing failures_before_critical output_max_size] flag [tls_skip_verify grpc_use_tls tcp_use_tls],
+        number [success_before_passing failures_before_critical failures_before_warning output_max_size] flag [tls_skip_verify grpc_use_tls tcp_use_tls],
         h2ping_use_tls: members.get("h2ping_use_tls").map(|_| members.flag("h2ping_use_tls")),
         id: id.unwrap_or_else(|| members.text("check_id")),
         script_args: args.unwrap_or_else(|| members.texts("script_args")),

@@ -327,9 +327,13 @@ pub(super) fn take_values(settings: &Settings, config: &mut Config) {
     }
     take! {
         disable_http_unprintable_char_filter disable_kv_key_validation enable_debug enable_local_script_checks enable_script_checks
-        kv_max_value_size log_json translate_wan_addrs txn_max_req_len ui use_cache use_streaming_backend
+        kv_max_value_size log_json translate_wan_addrs txn_max_req_len use_cache use_streaming_backend
     }
     take!(connect: settings.connect_enabled);
+    take!(ui: settings.ui_config_enabled);
+    // The older key only switches the page on in later releases (1.22.md A6.r13).
+    let turns_off = !config.version.has(Behaviour::UiKeyOnlyTurnsOn);
+    take!(ui: settings.ui.filter(|on| *on || turns_off));
     let size = |given: Option<i64>| given.and_then(|size| usize::try_from(size).ok());
     take!(check_output_max_size: size(settings.check_output_max_size));
     take!(max_header_bytes: size(settings.max_header_bytes).filter(|bytes| *bytes > 0));

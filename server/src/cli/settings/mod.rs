@@ -233,7 +233,8 @@ settings! {
         Bool tls_verify_incoming ["tls.defaults.verify_incoming", "verify_incoming"];
         Bool translate_wan_addrs ["translate_wan_addrs"];
         Unsigned txn_max_req_len ["limits.txn_max_req_len"];
-        Bool ui ["ui", "ui_config.enabled"] Sets "ui" "Serve the page at /ui/.";
+        Bool ui ["ui"] Sets "ui" "Serve the page at /ui/.";
+        Bool ui_config_enabled ["ui_config.enabled"];
         Bool use_cache ["http_config.use_cache"];
         Bool use_streaming_backend ["use_streaming_backend"];
         Bool verify_incoming_https ["verify_incoming_https"];

@@ -78,6 +78,8 @@ pub struct CheckDefinition {
     pub success_before_passing: i64,
     /// The number of failed runs before the check is critical.
     pub failures_before_critical: i64,
+    /// The number of failed runs before the check is in warning. It has no effect.
+    pub failures_before_warning: i64,
     /// The longest output in bytes; 0 for the agent's setting.
     pub output_max_size: i64,
 }
@@ -149,6 +151,8 @@ impl CheckDefinition {
             "TTL must be > 0 for TTL checks"
         } else if self.output_max_size < 0 {
             "MaxOutputMaxSize must be positive"
+        } else if self.failures_before_warning > self.failures_before_critical {
+            "FailuresBeforeWarning can't be higher than FailuresBeforeCritical"
         } else {
             return Ok(());
         };

@@ -15,8 +15,8 @@ pub use check::{CheckDefinition, Timing};
 pub use service::ServiceDefinition;
 
 pub use crate::store::{
-    CheckSpec, ExposedPath, Locality, NewService, Proxy, ServiceAddress, ServicePort, ServiceSpec,
-    TransparentProxy, Upstream, Weights,
+    AccessLogs, CheckSpec, EnvoyExtension, ExposedPath, Locality, NewService, Proxy,
+    ServiceAddress, ServicePort, ServiceSpec, TransparentProxy, Upstream, Weights,
 };
 use crate::version::{Behaviour, Version};
 
@@ -215,12 +215,6 @@ impl SidecarError {
 /// Returns the problems of a service in one text; `None` if there are none.
 pub(crate) fn service_problems(service: &NewService, version: Version) -> Option<String> {
     text_of(&problems(service, false, version))
-}
-
-/// Returns what is wrong with the locality of a node; `None` if it is sound.
-pub(crate) fn locality_problem(locality: Option<&Locality>) -> Option<String> {
-    let problem = reach::of_locality(locality);
-    text_of(problem.as_slice())
 }
 
 /// Returns the problems of a service, a proxy or a gateway.

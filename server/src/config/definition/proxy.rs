@@ -45,7 +45,7 @@ pub(super) fn problems(service: &NewService, has_sidecar: bool, version: Version
 
 fn of_proxy(service: &NewService, version: Version) -> Vec<String> {
     let mut problems = Vec::new();
-    if !service.ports.is_empty() {
+    if !service.ports().is_empty() {
         problems.push("Ports cannot be set for a connect-proxy".to_owned());
     }
     let has_later_texts = version.has(Behaviour::CatalogProxyTexts);
@@ -66,7 +66,7 @@ fn of_proxy(service: &NewService, version: Version) -> Vec<String> {
         problems.push(problem.to_owned());
     }
     of_upstreams(service.proxy.upstreams(), &mut problems);
-    of_exposed_paths(service.proxy.exposed_paths(), &mut problems);
+    of_exposed_paths(service.proxy.exposed_paths(), version, &mut problems);
     problems
 }
 
@@ -112,7 +112,10 @@ fn of_upstreams(upstreams: &[Upstream], problems: &mut Vec<String>) {
             "" => "127.0.0.1",
             other => other,
         };
-        let address = format!("{bound}:{}", upstream.local_bind_port);
+        let address = match upstream.local_bind_socket_path.as_str() {
+            "" => format!("{bound}:{}", upstream.local_bind_port),
+            socket => socket.to_owned(),
+        };
         if !addresses.insert(address.clone()) {
             problems.push(format!(
                 "upstreams cannot contain duplicates by local bind address and port; \"{address}\" is specified twice"
@@ -134,7 +137,11 @@ fn of_upstream(upstream: &Upstream, kind: &str) -> Option<String> {
         Some(format!("unknown upstream destination type: \"{kind}\""))
     } else if upstream.destination_name.is_empty() {
         Some("upstream destination name cannot be empty".to_owned())
-    } else if upstream.local_bind_port == 0 {
+    } else if upstream.local_bind_port != 0 && !upstream.local_bind_socket_path.is_empty() {
+        let problem =
+            "only one of upstream local bind port or local socket path can be defined and nonzero";
+        Some(problem.to_owned())
+    } else if upstream.local_bind_port == 0 && upstream.local_bind_socket_path.is_empty() {
         Some("upstream local bind port cannot be zero".to_owned())
     } else {
         None
@@ -142,14 +149,15 @@ fn of_upstream(upstream: &Upstream, kind: &str) -> Option<String> {
 }
 
 /// Adds all that is wrong with each path (seen on 1.8.7).
-fn of_exposed_paths(exposed: &[ExposedPath], problems: &mut Vec<String>) {
+fn of_exposed_paths(exposed: &[ExposedPath], version: Version, problems: &mut Vec<String>) {
+    let may_repeat = version.has(Behaviour::CatalogExposedPathTwice);
     let mut paths = BTreeSet::new();
     let mut ports = BTreeSet::new();
     for path in exposed {
         if path.path.is_empty() {
             problems.push("expose.paths: empty path exposed".to_owned());
         }
-        if !paths.insert(&path.path) {
+        if !paths.insert(&path.path) && !may_repeat {
             problems.push("expose.paths: duplicate paths exposed".to_owned());
         }
         if !ports.insert(path.listener_port) {

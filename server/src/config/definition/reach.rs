@@ -8,7 +8,7 @@ use crate::version::{Behaviour, Version};
 /// Takes away the settings that a release does not know.
 pub(super) fn forget_unknown(service: &mut NewService, version: Version) {
     if !version.has(Behaviour::JsonServicePorts) {
-        service.ports.clear();
+        service.ports = None;
     }
     if !version.has(Behaviour::JsonCatalogServiceSocketPath) {
         service.socket_path.clear();
@@ -26,7 +26,7 @@ pub(super) fn problems(service: &NewService, version: Version) -> Vec<String> {
         problems.extend(
             of_ports(service)
                 .map(str::to_owned)
-                .or_else(|| of_names(&service.ports)),
+                .or_else(|| of_names(service.ports())),
         );
     }
     if service.connect_native
@@ -51,7 +51,7 @@ pub(super) fn of_locality(locality: Option<&Locality>) -> Option<String> {
 
 /// Returns the first problem of several ports as a whole.
 fn of_ports(service: &NewService) -> Option<&'static str> {
-    let ports = &service.ports;
+    let ports = service.ports();
     if ports.is_empty() {
         return None;
     }

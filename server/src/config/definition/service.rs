@@ -46,7 +46,7 @@ impl ServiceDefinition {
         if !problems.is_empty() {
             return Err(DefinitionError::Service(problems));
         }
-        if sidecar.is_some() && !service.ports.is_empty() {
+        if sidecar.is_some() && !service.ports().is_empty() {
             return Err(DefinitionError::Ports);
         }
         for check in &checks {

@@ -73,9 +73,11 @@ fn settings(given: &Proxy, of: &NewService) -> Proxy {
     let mut proxy = given.clone();
     proxy.destination_name = or(proxy.destination_name, || of.name.clone());
     proxy.destination_id = or(proxy.destination_id, || of.id.clone());
-    proxy.local_address = or(proxy.local_address, || LOOPBACK.to_owned());
-    if proxy.local_port <= 0 {
-        proxy.local_port = of.port;
+    if proxy.local_socket_path.is_empty() {
+        proxy.local_address = or(proxy.local_address, || LOOPBACK.to_owned());
+        if proxy.local_port <= 0 {
+            proxy.local_port = of.port;
+        }
     }
     proxy
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::blocking::{self, Wait};
+use crate::filter::Filter;
 use crate::go::number;
 use crate::http::acl::permission_denied;
 use crate::http::api::catalog::{
@@ -14,12 +15,13 @@ use crate::http::api::catalog::{
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
+use crate::http::reply::table::{Look, Surface};
 use crate::http::request::selection::{node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use crate::store::{
-    CheckRow, ChecksInState, ConnectInstances, Elsewhere, IngressInstances, Instance, NodeChecks,
-    Read, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
+    CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, IngressInstances, Instance,
+    NodeChecks, Read, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
 };
 use crate::version::Behaviour;
 
@@ -89,17 +91,27 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         only_passing(request)?;
     }
     check_sameness_group(request)?;
-    if let (true, Some(wait), Err(_)) = (is_streamed, options.wait, request.check_datacenter()) {
-        return unresolved(request, options, wait).await;
+    if is_streamed && request.check_datacenter().is_err() {
+        return unresolved(request, options).await;
     }
-    let (options, cached) = request.cached(&instances_of, options);
+    // Streams and other reads have caches of their own.
+    let kind = match is_late {
+        true => Some((is_streamed, only_passing(request)?)),
+        false => None,
+    };
+    let (options, cached) = request.cached_as(&kind, &instances_of, options);
     let shown = shown(request, options, &instances_of).await;
-    let reply = shown.map_err(|failure| match is_late {
-        true => failure.without_headers(),
-        false => failure,
-    })?;
+    let reply = shown.map_err(|failure| without_late_headers(request, failure))?;
     let reply = cached.told_in(request, reply);
     Ok(if is_streamed { reply.streamed() } else { reply })
+}
+
+/// Returns a failure of a read of instances, which later releases answer without the headers of reads.
+fn without_late_headers(request: &Request, failure: Failure) -> Failure {
+    match request.has(Behaviour::HealthStreaming) {
+        true => failure.without_headers(),
+        false => failure,
+    }
 }
 
 async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
@@ -113,7 +125,17 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         return refused(request, options);
     }
     let fields = HealthEntry::FILTER;
-    let is_stream = options.wait.is_some() && is_streamed(request, options);
+    let is_streamed = is_streamed(request, options);
+    if is_streamed {
+        let text = request.query.get("filter");
+        Filter::new(text, fields, request.version()).map_err(|words| Failure::new(500, words))?;
+    }
+    let is_stream = options.wait.is_some() && is_streamed;
+    // A stream of nothing ends with the index at which it began.
+    let began = is_stream.then(|| {
+        let Ok(before) = request.context.engine.read(of_service);
+        before.rows.is_empty().then_some(before.index)
+    });
     let (answer, filter, mut rights) = if names_peer(request) {
         read(request, &Elsewhere, options, fields).await
     } else if is_stream {
@@ -130,16 +152,25 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     } else {
         read(request, of_service, options, fields).await
     }?;
-    let version = request.context.config.version;
+    let began = began.flatten().filter(|_| answer.rows.is_empty());
+    let index = began.unwrap_or(answer.index);
+    let look = Look {
+        surface: if is_streamed {
+            Surface::Stream
+        } else {
+            Surface::Catalog
+        },
+        ..Look::from(request.version())
+    };
     let mut rows = instances(request, &answer.rows, &filter, &mut rights);
     if only_passing {
         keep_passing(&mut rows);
     }
     let entries: Vec<_> = rows
         .into_iter()
-        .map(|row| HealthEntry::new(row, version))
+        .map(|row| HealthEntry::new(row, look))
         .collect();
-    Ok(rights.told_in(reply(request, &entries, answer.index, options)))
+    Ok(rights.told_in(reply(request, &entries, index, options)))
 }
 
 /// Answers a read of proxies or gateways that the caller may not do (acl.md 7.r12).
@@ -151,11 +182,19 @@ fn refused(request: &Request, options: ReadOptions) -> Result<Reply, Failure> {
 }
 
 /// Answers a streamed read of an unknown datacenter, in which no server is found until the time is up.
-async fn unresolved(request: &Request, options: ReadOptions, wait: Wait) -> Result<Reply, Failure> {
-    let limit = wait.limit.min(RESOLVED_WITHIN);
+async fn unresolved(request: &Request, options: ReadOptions) -> Result<Reply, Failure> {
+    let asked = options.wait.map_or(Duration::MAX, |wait| wait.limit);
+    let limit = asked.min(RESOLVED_WITHIN);
+    let wait = options.wait.unwrap_or(Wait {
+        min_index: Index(1),
+        limit,
+        is_exact: true,
+        is_streamed: true,
+        call: request.call,
+    });
     let elsewhere = Some(Wait { limit, ..wait });
     let Ok(answer) = blocking::answer(&request.context.engine, &Elsewhere, elsewhere).await;
-    if wait.limit > limit {
+    if asked > limit {
         return Err(no_addresses());
     }
     Ok(reply(request, &NOTHING, answer.index, options).streamed())
@@ -186,7 +225,8 @@ async fn ingress(request: &Request) -> Result<Reply, Failure> {
     check_sameness_group(request)?;
     let read = IngressInstances(ServiceView::Health, service);
     let (options, cached) = request.cached(&read, options);
-    let reply = shown(request, options, &read).await?;
+    let shown = shown(request, options, &read).await;
+    let reply = shown.map_err(|failure| without_late_headers(request, failure))?;
     Ok(cached.told_in(request, reply))
 }
 

@@ -46,8 +46,6 @@ go_struct! {
         "LockDelay": AnyDuration => lock_delay,
         *Alias {
             "ID": String,
-            "CreateIndex": u64,
-            "ModifyIndex": u64,
             "Name": String => name,
             "Node": String => node,
             "Behavior" is "structs.SessionBehavior": String => behavior,
@@ -55,6 +53,10 @@ go_struct! {
             "NodeChecks": Option<Vec<String>> => node_checks,
             "ServiceChecks": Option<Vec<ServiceCheckFields>> => service_checks,
             "Checks": Vec<CheckId> => checks,
+        }
+        *Alias.RaftIndex {
+            "CreateIndex": u64,
+            "ModifyIndex": u64,
         }
     }
 }

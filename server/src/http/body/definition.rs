@@ -15,6 +15,8 @@ use crate::version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
 const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
+/// The type of a check by itself in late 2025. Where the later fields stand is inferred.
+pub(crate) const LATE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSServerNameSnake string \"json:\\\"tls_server_name\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; TCPUseTLSSnake bool \"json:\\\"tcp_use_tls\\\"\"; GRPCUseTLSSnake bool \"json:\\\"grpc_use_tls\\\"\"; H2PingUseTLSSnake bool \"json:\\\"h2ping_use_tls\\\"\"; DisableRedirectsSnake bool \"json:\\\"disable_redirects\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceID string \"json:\\\"ServiceID\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";
 const SERVICE_TYPE: &str = "struct { EnableTagOverrideSnake bool \"json:\\\"enable_tag_override\\\"\"; TaggedAddressesSnake map[string]structs.ServiceAddress \"json:\\\"tagged_addresses\\\"\"; *structs.Alias }";
 const CONNECT_TYPE: &str = "struct { SidecarServiceSnake *structs.ServiceDefinition \"json:\\\"sidecar_service\\\"\"; *structs.Alias }";
@@ -80,6 +82,7 @@ const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBod
     "Shell": String,
     "GRPC": String => check.definition.grpc,
     "GRPCUseTLS": bool => check.definition.grpc_use_tls,
+    "grpc_use_tls" since Behaviour::JsonCheckGrpcUseTlsSnake: bool => check.definition.grpc_use_tls,
     "TLSSkipVerify" | "tls_skip_verify": bool => check.definition.tls_skip_verify,
     "SuccessBeforePassing": Int => check.definition.success_before_passing,
     "FailuresBeforeCritical": Int => check.definition.failures_before_critical,
@@ -87,12 +90,13 @@ const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBod
     "TLSServerName" | "tls_server_name" since Behaviour::JsonCheckTlsServerName:
         String => check.definition.tls_server_name,
     "H2PING" since Behaviour::JsonCheckH2Ping: String => check.definition.h2ping,
-    "H2PingUseTLS" since Behaviour::JsonCheckH2Ping: Option<bool> => check.definition.h2ping_use_tls,
-    "FailuresBeforeWarning" since Behaviour::JsonCheckFailuresBeforeWarning: Int,
+    "H2PingUseTLS" | "h2ping_use_tls" since Behaviour::JsonCheckH2Ping:
+        Option<bool> => check.definition.h2ping_use_tls,
+    "FailuresBeforeWarning" since Behaviour::JsonCheckFailuresBeforeWarning:
+        Int => check.definition.failures_before_warning,
     "UDP" since Behaviour::JsonCheckUdp: String => check.definition.udp,
-    "DisableRedirects" since Behaviour::JsonCheckUdp: bool,
     "OSService" since Behaviour::JsonCheckOsService: String => check.definition.os_service,
-    "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls: bool => check.definition.tcp_use_tls,
+    "TCPUseTLS" | "tcp_use_tls" since Behaviour::JsonCheckTcpUseTls: bool => check.definition.tcp_use_tls,
 });
 
 go_struct! {
@@ -104,6 +108,7 @@ go_struct! {
         *Alias {
             "ID": CheckId => check.definition.id,
             "Token": String,
+            "DisableRedirects" | "disable_redirects" since Behaviour::JsonCheckUdp: bool,
         }
     }
 }
@@ -116,6 +121,7 @@ go_struct! {
         *Alias of COMMON_FIELDS;
         *Alias {
             "CheckID": CheckId => check.definition.id,
+            "DisableRedirects" since Behaviour::JsonCheckUdp: bool,
             "ProxyHTTP": String,
             "ProxyGRPC": String,
         }
@@ -156,7 +162,7 @@ go_struct! {
             "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
                 String => body.given.service.socket_path,
             "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
-                Vec<PortFields> => body.given.service.ports,
+                Option<Vec<PortFields>> => body.given.service.ports,
         }
     }
 }

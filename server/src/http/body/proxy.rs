@@ -1,11 +1,14 @@
 //! Settings of proxies in the bodies of services.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Any, Int};
+use crate::go::json::context::DecodeContext;
+use crate::go::json::decode::{Decode, go_struct};
+use crate::go::json::kinds::Int;
 use crate::go::json::object::AnyObject;
-use crate::store::{ExposedPath, Proxy, TransparentProxy, Upstream};
+use crate::go::json::value::{Value, ValueKind};
+use crate::store::{AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream};
 use crate::version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
@@ -17,6 +20,8 @@ const PATH_TYPE: &str = "struct { LocalPathPortSnake int \"json:\\\"local_path_p
 /// The decoded settings of a proxy.
 #[derive(Default)]
 pub(crate) struct ProxyBody {
+    /// Whether the catalog was given `null` for them, on which Consul's decoder panics.
+    pub(crate) is_null: bool,
     proxy: Proxy,
     upstreams: Option<Vec<Option<Upstream>>>,
 }
@@ -35,6 +40,25 @@ impl ProxyBody {
     }
 }
 
+/// A proxy's settings in the catalog.
+pub(crate) struct CatalogProxyFields;
+
+impl Decode for CatalogProxyFields {
+    type Place = ProxyBody;
+
+    fn decode(place: &mut ProxyBody, value: Value<'_>, context: &mut DecodeContext) {
+        if matches!(value.kind(), ValueKind::Null) {
+            place.is_null = true;
+        } else {
+            ProxyFields::decode(place, value, context);
+        }
+    }
+
+    fn go_type() -> Cow<'static, str> {
+        ProxyFields::go_type()
+    }
+}
+
 go_struct! {
     /// A proxy's settings.
     pub(crate) ProxyFields as PROXY_TYPE for body: ProxyBody, own decoder: Refused {
@@ -45,15 +69,41 @@ go_struct! {
         "LocalServicePort" | "local_service_port": Int => body.proxy.local_port,
         "Config": AnyObject => body.proxy.config,
         "Upstreams" is "structs.Upstreams": Option<Vec<Option<UpstreamFields>>> => body.upstreams,
-        "MeshGateway" | "mesh_gateway": MeshGatewayFields => body.proxy.mesh_gateway_mode,
+        "MeshGateway": MeshGatewayFields => body.proxy.mesh_gateway_mode,
         "Expose": ExposeFields => body.proxy,
         "Mode" is "structs.ProxyMode" since Behaviour::JsonNodeServiceMode:
             String => body.proxy.mode,
         "TransparentProxy" | "transparent_proxy" since Behaviour::JsonNodeServiceMode:
             TransparentFields => body.proxy.transparent,
-        "LocalServiceSocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
-        "EnvoyExtensions" since Behaviour::JsonProxyExtensions: Any,
-        "AccessLogs" since Behaviour::JsonProxyExtensions: Any,
+        "LocalServiceSocketPath" | "local_service_socket_path"
+            since Behaviour::JsonCatalogServiceSocketPath: String => body.proxy.local_socket_path,
+        "EnvoyExtensions" | "envoy_extensions" since Behaviour::JsonProxyExtensions:
+            Vec<ExtensionFields> => body.proxy.envoy_extensions,
+        "AccessLogs" | "access_logs" since Behaviour::JsonProxyExtensions:
+            AccessLogsFields => body.proxy.access_logs,
+    }
+}
+
+go_struct! {
+    /// The access logs of a proxy.
+    AccessLogsFields as "structs.AccessLogsConfig" for logs: AccessLogs {
+        "Enabled": bool => logs.enabled,
+        "DisableListenerLogs" | "disable_listener_logs": bool => logs.disable_listener_logs,
+        "Type" is "structs.LogSinkType": String => logs.kind,
+        "Path": String => logs.path,
+        "JSONFormat" | "json_format": String => logs.json_format,
+        "TextFormat" | "text_format": String => logs.text_format,
+    }
+}
+
+go_struct! {
+    /// An extension of a proxy.
+    ExtensionFields as "structs.EnvoyExtension" for extension: EnvoyExtension {
+        "Name": String => extension.name,
+        "Required": bool => extension.required,
+        "Arguments": AnyObject => extension.arguments,
+        "ConsulVersion": String => extension.consul_version,
+        "EnvoyVersion": String => extension.envoy_version,
     }
 }
 
@@ -77,12 +127,17 @@ go_struct! {
         "LocalBindAddress" | "local_bind_address": String => upstream.local_bind_address,
         "LocalBindPort" | "local_bind_port": Int => upstream.local_bind_port,
         "Config": AnyObject => upstream.config,
-        "MeshGateway" | "mesh_gateway": MeshGatewayFields => upstream.mesh_gateway_mode,
-        "CentrallyConfigured" since Behaviour::JsonUpstreamCentral: bool,
-        "DestinationPartition" since Behaviour::JsonPartition: Any,
-        "DestinationPeer" since Behaviour::JsonNodeServicePeerName: Any,
-        "LocalBindSocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
-        "LocalBindSocketMode" since Behaviour::JsonCatalogServiceSocketPath: Any,
+        "MeshGateway": MeshGatewayFields => upstream.mesh_gateway_mode,
+        "CentrallyConfigured" since Behaviour::JsonUpstreamCentral:
+            bool => upstream.centrally_configured,
+        "DestinationPartition" | "destination_partition" since Behaviour::JsonPartition:
+            String => upstream.destination_partition,
+        "DestinationPeer" | "destination_peer" since Behaviour::JsonNodeServicePeerName:
+            String => upstream.destination_peer,
+        "LocalBindSocketPath" | "local_bind_socket_path"
+            since Behaviour::JsonCatalogServiceSocketPath: String => upstream.local_bind_socket_path,
+        "LocalBindSocketMode" | "local_bind_socket_mode"
+            since Behaviour::JsonCatalogServiceSocketPath: String => upstream.local_bind_socket_mode,
     }
 }
 

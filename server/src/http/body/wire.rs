@@ -16,13 +16,14 @@ pub(crate) static NO_LABELS: Labels = Labels::new();
 
 table! {
     /// A node.
-    pub(crate) Node of row: NodeRow {
+    pub(crate) Node of row: NodeRow, look: Look {
         "ID" => text(row.node.id),
         "Node" => text(row.node.node),
         "Address" => text(row.node.address),
         "Datacenter" => text(row.node.datacenter),
-        "TaggedAddresses" => labels(row.node.tagged_addresses),
-        "Meta" => labels(row.node.meta),
+        "TaggedAddresses" => labels(row.node.tagged_addresses)
+            as look.labels(row.node.tagged_addresses.as_ref()),
+        "Meta" => labels(row.node.meta) as look.labels(row.node.meta.as_ref()),
         "Locality" if row.node.locality.is_some() => json(locality(row.node.locality.as_ref())),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),
@@ -38,11 +39,11 @@ table! {
         "Tags" => texts(row.service.tags()) as look.tags(row.service.tags.as_deref()),
         "Address" => text(row.service.address),
         "TaggedAddresses", omitempty => keyed(Address, row.service.tagged_addresses),
-        "Meta" => labels(row.service.meta),
+        "Meta" => labels(row.service.meta) as look.labels(row.service.meta.as_ref()),
         "Port" if port(&row.service, look) != 0 || !look.has(Behaviour::JsonNodeServiceMode) =>
             number(row.service.main_port()) as port(&row.service, look),
         "Ports" since Behaviour::JsonServicePorts, omitempty =>
-            each(Port, row.service.ports.iter()),
+            each(Port, row.service.ports().iter()),
         "SocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
             text(row.service.socket_path),
         "Weights" => within(Weights, row.service.weights),
@@ -80,7 +81,6 @@ table! {
 #[serde(rename_all = "PascalCase")]
 pub(crate) struct Locality<'a> {
     region: &'a str,
-    #[serde(skip_serializing_if = "str::is_empty")]
     zone: &'a str,
 }
 
@@ -116,18 +116,61 @@ table! {
     /// The settings of a proxy.
     pub(crate) Proxy of proxy: store::Proxy, look: Look {
         "TransparentProxy" since Behaviour::JsonNodeServiceMode
-            if proxy.transparent != store::TransparentProxy::default() =>
+            if keeps_empty(look) && is_set(&proxy.transparent) =>
             within(TransparentProxy, proxy.transparent),
+        "AccessLogs" if keeps_empty(look) && is_set(&proxy.access_logs) =>
+            json(AccessLogs::new(&proxy.access_logs, look)),
+        "EnvoyExtensions" if is_set(&proxy.envoy_extensions) => json(extensions(proxy, look)),
         "DestinationServiceName", omitempty => text(proxy.destination_name),
         "DestinationServiceID", omitempty => text(proxy.destination_id),
         "LocalServiceAddress", omitempty => text(proxy.local_address),
         "LocalServicePort", omitempty => number(proxy.local_port),
+        "LocalServiceSocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
+            text(proxy.local_socket_path),
         "Mode" since Behaviour::JsonNodeServiceMode if keeps_empty(look) || !proxy.mode.is_empty() =>
             text(proxy.mode),
+        "TransparentProxy" if !keeps_empty(look) && is_set(&proxy.transparent) =>
+            json(TransparentProxy::new(&proxy.transparent, look)),
         "Config", omitempty => json(proxy.config.as_deref().map(Json)),
         "Upstreams", omitempty => each(Upstream, proxy.upstreams().iter()),
         "MeshGateway" => within(MeshGateway, proxy.mesh_gateway_mode),
         "Expose" => within(Expose, *proxy),
+        "AccessLogs" if !keeps_empty(look) && is_set(&proxy.access_logs) =>
+            json(AccessLogs::new(&proxy.access_logs, look)),
+    }
+}
+
+fn is_set<T: Default + PartialEq>(settings: &T) -> bool {
+    *settings != T::default()
+}
+
+fn extensions(proxy: &store::Proxy, look: Look) -> Vec<EnvoyExtension<'_>> {
+    let extensions = proxy.envoy_extensions.iter();
+    extensions
+        .map(|extension| EnvoyExtension::new(extension, look))
+        .collect()
+}
+
+table! {
+    /// The access logs of a proxy.
+    AccessLogs of logs: store::AccessLogs {
+        "Enabled", omitempty => json(logs.enabled),
+        "DisableListenerLogs", omitempty => json(logs.disable_listener_logs),
+        "Type", omitempty => json(logs.kind),
+        "Path", omitempty => json(logs.path),
+        "JSONFormat", omitempty => json(logs.json_format),
+        "TextFormat", omitempty => json(logs.text_format),
+    }
+}
+
+table! {
+    /// An extension of a proxy.
+    EnvoyExtension of extension: store::EnvoyExtension {
+        "Name" => json(extension.name),
+        "Required" => json(extension.required),
+        "Arguments" => json(extension.arguments.as_deref().map(Json)),
+        "ConsulVersion" => json(extension.consul_version),
+        "EnvoyVersion" => json(extension.envoy_version),
     }
 }
 
@@ -143,15 +186,25 @@ table! {
     /// An upstream: a service that a proxy reaches.
     Upstream of upstream: store::Upstream, look: Look {
         "DestinationType" => text(upstream.destination_type),
+        "DestinationPartition" since Behaviour::JsonPartition, omitempty =>
+            text(upstream.destination_partition),
         "DestinationNamespace", omitempty => text(upstream.destination_namespace),
+        "DestinationPeer" since Behaviour::JsonNodeServicePeerName, omitempty =>
+            text(upstream.destination_peer),
         "DestinationName" => text(upstream.destination_name),
         "Datacenter" if keeps_empty(look) || !upstream.datacenter.is_empty() =>
             text(upstream.datacenter),
         "LocalBindAddress", omitempty => text(upstream.local_bind_address),
-        "LocalBindPort" => number(upstream.local_bind_port),
+        "LocalBindPort", omitempty => number(upstream.local_bind_port),
+        "LocalBindSocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
+            text(upstream.local_bind_socket_path),
+        "LocalBindSocketMode" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
+            text(upstream.local_bind_socket_mode),
         "Config" if shows_unset(look) || !upstream.config.as_deref().map(Json).is_empty() =>
             json(upstream.config.as_deref().map(Json)),
         "MeshGateway" => within(MeshGateway, upstream.mesh_gateway_mode),
+        "CentrallyConfigured" if upstream.centrally_configured =>
+            json(upstream.centrally_configured),
     }
 }
 
@@ -207,7 +260,7 @@ table! {
         "Type" => text(row.check.kind),
         "Interval" if look.has(Behaviour::JsonCheckInterval) => json(row.check.interval),
         "Timeout" if look.has(Behaviour::JsonCheckInterval) => json(row.check.timeout),
-        "ExposedPort" if look.has(Behaviour::JsonCheckExposedPort) => json(0),
+        "ExposedPort" if look.has(Behaviour::JsonCheckExposedPort) => json(row.check.exposed_port),
         "Definition" => json(Definition::new(&row.check.definition, look)),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),

@@ -27,7 +27,8 @@ pub(super) fn page(
         // Not the mux, but Consul itself says where the page is.
         b"/" if ui => {
             let to_page = Redirect::to("/ui/");
-            Some(redirect(method, &to_page, StatusCode::MOVED_PERMANENTLY))
+            let answer = redirect(method, &to_page, StatusCode::MOVED_PERMANENTLY);
+            Some(with_configured(context, answer))
         }
         b"/ui" if ui => Some(to_slash(context, method, target)),
         b"/api" if context.has(Behaviour::HttpApiPrefix) => Some(to_slash(context, method, target)),
@@ -144,11 +145,31 @@ pub(super) fn unknown_path(context: &Context, path: &[u8]) -> ApiAnswer {
     };
     let mut answer = ApiAnswer::empty(StatusCode::NOT_FOUND);
     if !text.is_empty() {
-        answer.headers.clone_from(&context.response_headers);
         // Go's server guesses the type after all other headers.
         answer.guessed_type = Some(header::TEXT);
         answer.body = ReplyBody::Whole(text.into());
     }
+    with_configured(context, answer)
+}
+
+/// Adds the configured headers to an answer outside of the API, as later releases do. A configured type leaves nothing to
+/// guess, and a redirect without its text.
+fn with_configured(context: &Context, mut answer: ApiAnswer) -> ApiAnswer {
+    if !context.has(Behaviour::HttpUnknownPathText) || context.response_headers.is_empty() {
+        return answer;
+    }
+    let mut configured = context.response_headers.iter();
+    if configured.any(|(name, _)| *name == CONTENT_TYPE) {
+        answer.guessed_type = None;
+        if answer.status.is_redirection() {
+            answer.headers.retain(|(name, _)| *name != CONTENT_TYPE);
+            answer.body = ReplyBody::Whole(Bytes::new());
+        }
+    }
+    answer.headers.extend_from_slice(&context.response_headers);
+    answer
+        .headers
+        .sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
     answer
 }
 

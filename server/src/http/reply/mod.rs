@@ -374,6 +374,9 @@ pub(crate) fn finish(context: &Context, accepts_gzip: bool, reply: Reply) -> Api
     for (name, value) in &context.response_headers {
         if headers.iter().all(|(own, _)| own != name) {
             headers.push((name.clone(), value.clone()));
+        } else if *name == ALLOW {
+            // The methods are added behind it.
+            headers.insert(0, (name.clone(), value.clone()));
         }
     }
     headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));

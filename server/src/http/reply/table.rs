@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::go::json::encode::Json;
+use crate::store::Labels;
 use crate::version::{Behaviour, Version};
 
 /// How rows are shown.
@@ -23,6 +24,8 @@ pub(crate) enum Surface {
     Txn,
     /// The agent: empty settings of proxies are left out.
     Agent,
+    /// Streamed reads of health: as the catalog, but an empty map is `null`.
+    Stream,
 }
 
 impl From<Version> for Look {
@@ -57,11 +60,16 @@ impl Look {
         self.version.has(behaviour)
     }
 
+    /// Returns metadata or addresses as this surface shows them.
+    pub(crate) fn labels(self, labels: Option<&Labels>) -> Option<&Labels> {
+        labels.filter(|labels| self.surface != Surface::Stream || !labels.is_empty())
+    }
+
     /// Returns tags as this surface shows them. A list that was registered empty stays an empty list (seen on 1.8.7).
     pub(crate) fn tags(self, tags: Option<&[String]>) -> Option<&[String]> {
         match self.surface {
             Surface::Txn => tags,
-            Surface::Catalog | Surface::Agent => Some(tags.unwrap_or_default()),
+            Surface::Catalog | Surface::Agent | Surface::Stream => Some(tags.unwrap_or_default()),
         }
     }
 }

@@ -50,8 +50,18 @@ impl Request {
         read: &R,
         options: ReadOptions,
     ) -> (ReadOptions, Cached) {
+        self.cached_as(&(), read, options)
+    }
+
+    /// Returns what [`Request::cached`] does, for reads of several kinds, which have entries of their own.
+    pub(crate) fn cached_as<R: Read<Refused = Infallible>>(
+        &self,
+        kind: &impl Debug,
+        read: &R,
+        options: ReadOptions,
+    ) -> (ReadOptions, Cached) {
         if self.wants_cache() {
-            self.always_cached(read, options, false)
+            self.entry_of(&(kind, self.what_tells_apart()), read, options, false)
         } else {
             (options, Cached::off())
         }
@@ -79,12 +89,16 @@ impl Request {
         options: ReadOptions,
         has_read: bool,
     ) -> (ReadOptions, Cached) {
+        self.entry_of(&((), self.what_tells_apart()), read, options, has_read)
+    }
+
+    /// Returns what tells the cached reads of an endpoint apart.
+    fn what_tells_apart(&self) -> impl Debug + use<> {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let mut tags: Vec<_> = self.query.all("tag").map(text).collect();
         tags.sort_unstable();
         let [filter, peer] = ["filter", "peer"].map(|name| text(self.query.get(name)));
-        let parts = (text(&self.rest), tags, node_meta(self), filter, peer);
-        self.entry_of(&parts, read, options, has_read)
+        (text(&self.rest), tags, node_meta(self), filter, peer)
     }
 
     fn entry_of<R: Read>(

@@ -251,6 +251,7 @@ impl Change<'_> {
     /// Registers a node with its services and checks, all or nothing.
     pub(crate) fn register(&mut self, registration: Registration) -> Result<(), Refusal> {
         // While there is a copy of the store, each write copies the path to its row.
+        self.require_services_of_checks(&registration)?;
         let before = self.may_fail_midway(&registration);
         let before = before.then(|| (self.store.clone(), self.effects.clone()));
         let result = self.register_parts(registration);
@@ -259,6 +260,37 @@ impl Change<'_> {
             (*self.store, self.effects) = before;
         }
         result
+    }
+
+    /// Refuses a check of a service that the node does not have by exactly this id.
+    fn require_services_of_checks(&self, registration: &Registration) -> Result<(), Refusal> {
+        if !self.store.rules.check_services_are_exact {
+            return Ok(());
+        }
+        let Registration {
+            service,
+            node,
+            checks,
+            ..
+        } = registration;
+        let place = node.node.to_lowercase();
+        let stands = |id: &str| {
+            let stored = self.store.catalog.service(&place, id);
+            let known = stored.map(|row| &row.service.id);
+            id.is_empty()
+                || known
+                    .into_iter()
+                    .chain(service.as_ref().map(|new| &new.id))
+                    .any(|known| known == id)
+        };
+        match checks.iter().find(|check| !stands(&check.service_id)) {
+            None => Ok(()),
+            Some(check) => Err(Refusal::MissingService {
+                node: node.node.clone(),
+                service: check.service_id.clone(),
+                check: check.check_id.clone(),
+            }),
+        }
     }
 
     /// Whether a registration may fail behind its first change: only a node is refused before.

@@ -123,9 +123,10 @@ pub struct NewService {
     pub meta: Option<Labels>,
     /// The port; 0 if unset.
     pub port: i64,
-    /// The named ports of a service with several, which has no other port (1.22.md B4.2p).
+    /// The named ports of a service with several, which has no other port (1.22.md B4.2p). `None` differs from an empty
+    /// list where the catalog shows them.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
-    pub ports: Vec<ServicePort>,
+    pub ports: Option<Vec<ServicePort>>,
     /// The path of its Unix socket; empty if unset.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub socket_path: String,
@@ -152,8 +153,14 @@ impl NewService {
     /// Returns the port, or the default one of several.
     #[must_use]
     pub fn main_port(&self) -> i64 {
-        let default = self.ports.iter().find(|port| port.default);
+        let default = self.ports().iter().find(|port| port.default);
         default.map_or(self.port, |port| port.port)
+    }
+
+    /// Returns the named ports of a service with several.
+    #[must_use]
+    pub fn ports(&self) -> &[ServicePort] {
+        self.ports.as_deref().unwrap_or_default()
     }
 
     /// Returns the tags; an empty list if unset.
@@ -242,6 +249,9 @@ pub struct NewCheck {
     /// The timeout, as Consul shows it since 1.10.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub timeout: String,
+    /// The port of a proxy through which the check is made, as Consul shows it since 1.10; 0 if unset.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub exposed_port: i64,
     /// How the check is run. The catalog only stores it.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub definition: HealthCheckDefinition,

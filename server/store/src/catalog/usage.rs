@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 
 use crate::Store;
-use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
+use crate::read::{Answer, Read, ReadResult, Subject, Tree};
 
 /// The service of Consul's own servers.
 const CONSUL: &str = "consul";
@@ -56,8 +56,8 @@ impl Read for CatalogUsage {
             }
         }
         counts.services = names.len();
-        let newest = catalog.nodes_newest.max(catalog.services_newest);
+        // A node without services moves neither the index nor who waits, though it is counted.
         let services = catalog.trees.search(Tree::Services, &[]);
-        Ok(Answer::new(newest, counts, vec![Watch::Nodes, services]))
+        Ok(Answer::new(catalog.services_newest, counts, vec![services]))
     }
 }

@@ -1,6 +1,6 @@
 //! Ingress and terminating gateways: which services stand behind them (operator.md 3.r6, 4.2.r15).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -60,10 +60,6 @@ pub struct GatewayInstances(pub String);
 /// A service behind a gateway, and its instances.
 pub type BehindGateway = (Arc<GatewayService>, Vec<Instance>);
 
-/// Reads the names of all services behind gateways, in lower case.
-#[derive(Clone, Copy, Debug)]
-pub struct ServedByGateways;
-
 /// Reads the instances of the ingress gateways before a service.
 #[derive(Clone, Debug)]
 pub struct IngressInstances(pub ServiceView, pub String);
@@ -115,23 +111,6 @@ impl Read for GatewayInstances {
             whole.rows.push((row, instances.rows));
         }
         Ok(whole)
-    }
-}
-
-impl Read for ServedByGateways {
-    type Rows = BTreeSet<String>;
-    type Refused = Infallible;
-
-    fn subject(&self) -> Subject {
-        Subject::other("the services of all gateways")
-    }
-
-    fn look(&self, store: &Store) -> ReadResult<Self> {
-        let catalog = &store.catalog;
-        let rows = catalog.gateway_services.0.keys();
-        let rows = rows.map(|(_, service, _)| service.clone()).collect();
-        let reads = vec![catalog.trees.search(Tree::GatewayServices, &[])];
-        Ok(Answer::new(store.config.gateways_newest, rows, reads))
     }
 }
 

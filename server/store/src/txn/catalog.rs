@@ -79,9 +79,11 @@ impl Change<'_> {
                 Err(TxnRefusal::CatalogStaleSet(Box::new(subject.clone())))
             }
             CatalogVerb::Set => self.write_subject(subject),
-            // A check that cannot be written gives neither a result nor an error (seen on 1.8.7).
+            // A check that cannot be written is no error. Its row is the result in later releases; 1.8.7 gives none (V N).
             CatalogVerb::Cas if matches!(subject, CatalogSubject::Check { .. }) => {
-                Ok(self.write_subject(subject).unwrap_or(None))
+                let shows = self.store.rules.refused_check_cas_is_shown;
+                let written = self.write_subject(subject);
+                Ok(written.unwrap_or_else(|_| current.filter(|_| shows)))
             }
             CatalogVerb::Cas => self.write_subject(subject),
             // Unlike for a key, 0 does not match a missing row (seen on 1.8.7).
@@ -128,8 +130,7 @@ impl Change<'_> {
         };
         let looks_up = !matches!(verb, CatalogVerb::Set | CatalogVerb::Unknown(_));
         let fails = looks_up && check.check_id.is_empty() && self.store.rules.index_errors;
-        let deletes = *verb == CatalogVerb::Delete;
-        fails.then_some(TxnRefusal::CheckLookup { deletes })
+        fails.then(|| TxnRefusal::CheckLookup { verb: verb.clone() })
     }
 
     /// Returns what is wrong with the id of a node to look up.
@@ -165,6 +166,14 @@ impl Change<'_> {
         let node = subject.node();
         if let CatalogSubject::Node(new) = subject {
             return self.put_node(&node, new.clone());
+        }
+        if let CatalogSubject::Check { node, check } = subject
+            && check.check_id.is_empty()
+            && self.store.rules.index_errors
+        {
+            let node = node.clone();
+            let flaw = RegistrationFlaw::CheckWithoutId { node };
+            return Err(Refusal::Registration(flaw));
         }
         if !self.store.catalog.nodes.contains_key(&node) {
             return Err(Refusal::MissingNode);

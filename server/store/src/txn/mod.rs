@@ -197,8 +197,8 @@ pub enum TxnRefusal {
     ServiceKeyMissing,
     /// The id of a check that an operation looks up is empty, and this version cannot look it up.
     CheckLookup {
-        /// Whether the operation is a `delete`.
-        deletes: bool,
+        /// The operation.
+        verb: CatalogVerb,
     },
     /// The verb is unknown for nodes, services or checks.
     UnknownCatalogVerb {

@@ -442,7 +442,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "catalog/wakes/streamed-health-of-an-unknown-service",
-        claim: "health/service of an unknown service sleeps when the last instance of any service goes, and shows its index in the end",
+        claim: "health/service of an unknown service sleeps when the last instance of any service goes, and shows the index at which it began in the end",
         source: "session.md 4.5b.r20; 1.22.md B4.5",
         since: STREAMING,
         run: |t| {
@@ -453,8 +453,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
             scene.without("n3", &json!({"ServiceID": "db"}));
             t.still_blocked(&waiting);
             let told = t.runs_out(&waiting, WAIT).is(200, "[]").index();
-            t.same("the index in the end", told, t.api_get(&path).index());
-            t.grew("the index", index, told);
+            t.same("the index in the end", told, index);
+            t.grew("the index", told, t.api_get(&path).index());
         },
         ..ROW
     },

@@ -240,7 +240,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "catalog/locality/zone-needs-a-region-since-1-17",
-        claim: "A zone without a region is refused, of a node and of a service",
+        claim: "A zone without a region is refused of a service, not of a node, and both fields are shown",
         source: "1.22.md B4.2 (1.17 [H])",
         since: Version::V1_17,
         needs: NEEDS,
@@ -248,7 +248,13 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let node = t.node("n");
             let zone = json!({"Zone": "z"});
             let words = ["zone cannot be set without region"];
-            refused(t, &node, &json!({"Locality": zone}), &words);
+            register(t, &node, &json!({"Locality": zone}));
+            let shown = t.api_get(&format!("/v1/catalog/node/{node}")).json();
+            t.same(
+                "place",
+                &shown["Node"]["Locality"],
+                &json!({"Region": "", "Zone": "z"}),
+            );
             let service = json!({"Service": "s", "Locality": zone});
             refused(t, &node, &json!({"Service": service}), &words);
         },

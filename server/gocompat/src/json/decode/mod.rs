@@ -104,7 +104,8 @@ pub enum Decoder {
 /// * `"Name" | "name"`: a second name, which Consul reads if the first is missing.
 /// * `is "types.CheckID"`: Go's name of the field's type, if it is a named one.
 /// * `since Behaviour::...`: the field is unknown to earlier releases.
-/// * `*Alias { ... }`: fields of an embedded struct, whose name type errors may show.
+/// * `*Alias { ... }`: fields of an embedded struct, whose name type errors may show; `*Alias.RaftIndex { ... }` of one
+///   within it.
 /// * `..TABLE;` and `*Alias of TABLE;`: the fields of a table that [`fields!`] made.
 /// * `own decoder: Refused` (or `Accepted`): the type has an `UnmarshalJSON`, which refuses or accepts unknown
 ///   fields.
@@ -119,7 +120,7 @@ macro_rules! go_struct {
                 $field:literal $(| $other:literal)? $(is $is:literal)? $(since $since:path)?:
                 $kind:ty $(=> $place:ident)?,
             )*
-            $(*$embedded:ident {
+            $(*$embedded:ident $(. $deeper:ident)? {
                 $(
                     $inner:literal $(| $inner_other:literal)? $(is $inner_is:literal)?
                     $(since $inner_since:path)?: $inner_kind:ty $(=> $inner_place:ident)?,
@@ -141,7 +142,7 @@ macro_rules! go_struct {
                 $(
                     $field $(| $other)? $(is $is)? $(since $since)?: $kind $(=> body.$place)?,
                 )*
-                $(*$embedded {
+                $(*$embedded $(. $deeper)? {
                     $(
                         $inner $(| $inner_other)? $(is $inner_is)? $(since $inner_since)?:
                         $inner_kind $(=> body.$inner_place)?,
@@ -170,7 +171,7 @@ macro_rules! go_struct {
                 $kind:ty $(=> $place:expr)?,
             )*
             $(..$own:ident;)*
-            $(*$embedded:ident $({ $($inner:tt)* })? $(of $table:ident;)?)*
+            $(*$embedded:ident $(. $deeper:ident)? $({ $($inner:tt)* })? $(of $table:ident;)?)*
         }
     ) => {
         impl $crate::json::decode::Object for $name {
@@ -194,7 +195,7 @@ macro_rules! go_struct {
                     fields: $own,
                 },)*
                 $($crate::json::decode::Fields {
-                    embedded_in: Some(stringify!($embedded)),
+                    embedded_in: Some(concat!(stringify!($embedded) $(, ".", stringify!($deeper))?)),
                     fields: $($crate::json::decode::fields!($binder: $target { $($inner)* }))?
                         $($table)?,
                 },)*

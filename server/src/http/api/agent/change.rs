@@ -5,8 +5,8 @@ use crate::go::json::decode::go_struct;
 use crate::go::number;
 use crate::http::acl::rights::Rights;
 use crate::http::api::agent::{failure, vet};
-use crate::http::api::catalog::register::read_strictly;
-use crate::http::body::definition::{CheckFields, ServiceFields};
+use crate::http::api::catalog::register::{read_strictly, read_strictly_as};
+use crate::http::body::definition::{CheckFields, LATE_CHECK_TYPE, ServiceFields};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -35,7 +35,9 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
 /// Registers a check.
 pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let body = read_strictly::<CheckFields>(&mut request).await?;
+    let is_late = request.has(Behaviour::JsonCheckGrpcUseTlsSnake);
+    let go_type = is_late.then_some(LATE_CHECK_TYPE);
+    let body = read_strictly_as::<CheckFields>(&mut request, go_type).await?;
     let spec = body
         .definition
         .alone(request.context.config.definition_rules());

@@ -12,8 +12,10 @@ use crate::http::api::cluster::status;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
+use crate::http::reply::table::table;
 use crate::http::request::Request;
-use crate::store::{Agent, CheckSource, ProbeTarget};
+use crate::http::request::selection::filter;
+use crate::store::{Agent, CheckSource, Labels, ProbeTarget};
 use crate::version::{BUILD_DATE, Behaviour};
 
 /// The value of `?segment` that means all segments.
@@ -30,23 +32,22 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     if segment {
         return Err(failure::segment_of_wan());
     }
+    request.check_partition()?;
     let mut rights = request.rights()?;
-    let reply = if is_wan {
-        let name = wan_name(&request.context.config);
-        let sees = rights.sees(Question::read(Resource::Node, &name));
-        Reply::json(
-            request,
-            &Vec::from_iter(wan_member(request).filter(|_| sees)),
-        )
+    let own = if is_wan {
+        wan_member(request)
     } else {
-        let name = &request.context.config.node_name;
-        let sees = rights.sees(Question::read(Resource::Node, name));
-        Reply::json(
-            request,
-            &Vec::from_iter(Some(member(request)).filter(|_| sees)),
-        )
+        Some(member(request))
     };
-    Ok(rights.told_in(reply))
+    let mut rows = Vec::from_iter(own);
+    rows.retain(|own| rights.sees(Question::read(Resource::Node, &own.name)));
+    if request.has(Behaviour::AgentMembersFilter) {
+        let filter = filter(request, Member::FILTER)?;
+        rows.retain(|own| filter.keeps(own));
+    }
+    let version = request.version();
+    let shown: Vec<Member<'_>> = rows.iter().map(|own| Member::new(own, version)).collect();
+    Ok(rights.told_in(Reply::json(request, &shown)))
 }
 
 /// Returns the name of this agent in the pool of all datacenters.
@@ -57,11 +58,12 @@ fn wan_name(config: &Config) -> String {
 /// Shows the agent and its configuration, with the statistics that tools read.
 pub(crate) fn this_agent(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
+    let member = member(request);
     let answer = object! {
         "Config" => own_config(request),
         "DebugConfig" => debug_config(&request.context),
         "Coord" => coordinate::unknown(),
-        "Member" => member(request),
+        "Member" => Member::new(&member, request.version()),
         "Stats" => statistics(request),
         "Meta" => request.context.config.whole_node_meta(),
     };
@@ -154,7 +156,7 @@ fn go_architecture() -> &'static str {
 }
 
 /// This agent as a member of the pool of all datacenters; `None` without a port for it.
-fn wan_member(request: &Request) -> Option<impl Serialize> {
+fn wan_member(request: &Request) -> Option<PoolMember> {
     let config = &request.context.config;
     Some(pool_member(
         request,
@@ -165,7 +167,7 @@ fn wan_member(request: &Request) -> Option<impl Serialize> {
 }
 
 /// This agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
-fn member(request: &Request) -> impl Serialize {
+fn member(request: &Request) -> PoolMember {
     let config = &request.context.config;
     let name = config.node_name.clone();
     pool_member(request, name, config.serf_lan_port, config.serf_wan_port)
@@ -177,39 +179,63 @@ fn pool_member(
     name: String,
     port: u16,
     wan_join_port: Option<u16>,
-) -> impl Serialize + use<> {
+) -> PoolMember {
     let config = &request.context.config;
-    let mut tags = json!({
-        "acls": if config.acl.enabled { "1" } else { "0" },
-        "build": format!("{}:{}", config.version, config.version.revision()),
-        "dc": config.datacenter,
-        "ft_fs": "1",
-        "id": request.context.node_id(),
-        "port": config.server_port.to_string(),
-        "raft_vsn": "3",
-        "role": "consul",
-        "segment": "",
-        "vsn": "2",
-        "vsn_max": "3",
-        "vsn_min": "2",
-    });
+    let mut tags = Labels::from(
+        [
+            ("acls", if config.acl.enabled { "1" } else { "0" }),
+            (
+                "build",
+                &*format!("{}:{}", config.version, config.version.revision()),
+            ),
+            ("dc", &config.datacenter),
+            ("ft_fs", "1"),
+            ("id", &request.context.node_id()),
+            ("port", &config.server_port.to_string()),
+            ("raft_vsn", "3"),
+            ("role", "consul"),
+            ("segment", ""),
+            ("vsn", "2"),
+            ("vsn_max", "3"),
+            ("vsn_min", "2"),
+        ]
+        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+    );
     if config.version.has(Behaviour::AgentTagIntentions) {
-        tags["ft_si"] = "1".into();
+        tags.insert("ft_si".to_owned(), "1".to_owned());
     }
     if let Some(port) = wan_join_port {
-        tags["wan_join_port"] = port.to_string().into();
+        tags.insert("wan_join_port".to_owned(), port.to_string());
     }
-    object! {
-        "Name" => name,
-        "Addr" => config.advertise_address.to_string(),
-        "Port" => port,
-        "Tags" => tags,
-        "Status" => 1,
-        "ProtocolMin" => 1,
-        "ProtocolMax" => 5,
-        "ProtocolCur" => 2,
-        "DelegateMin" => 2,
-        "DelegateMax" => 5,
-        "DelegateCur" => 4,
+    PoolMember {
+        name,
+        address: config.advertise_address.to_string(),
+        port: port.into(),
+        tags: Some(tags),
+    }
+}
+
+/// A member of a pool, which is alive.
+struct PoolMember {
+    name: String,
+    address: String,
+    port: i64,
+    tags: Option<Labels>,
+}
+
+table! {
+    /// A member of a pool.
+    Member of member: PoolMember {
+        "Name" => text(member.name),
+        "Addr" => json(member.address),
+        "Port" => number(member.port),
+        "Tags" => labels(member.tags),
+        "Status" => json(1),
+        "ProtocolMin" => json(1),
+        "ProtocolMax" => json(5),
+        "ProtocolCur" => json(2),
+        "DelegateMin" => json(2),
+        "DelegateMax" => json(5),
+        "DelegateCur" => json(4),
     }
 }

@@ -47,7 +47,7 @@ table! {
         "Tags" => texts(service.tags()),
         "Meta" => labels(service.meta) as service.meta.as_ref().unwrap_or(&NO_LABELS),
         "Port" => number(service.main_port()),
-        "Ports" since Behaviour::JsonServicePorts, omitempty => each(Port, service.ports.iter()),
+        "Ports" since Behaviour::JsonServicePorts, omitempty => each(Port, service.ports().iter()),
         "Address" => text(service.address),
         "SocketPath" since Behaviour::JsonCatalogServiceSocketPath, omitempty =>
             text(service.socket_path),

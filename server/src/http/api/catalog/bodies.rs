@@ -9,7 +9,7 @@ use crate::http::body::definition::{
     AddressFields, ConnectFields, LocalityFields, PortFields, ServiceBody, WeightsBody,
 };
 use crate::http::body::durations::AnyDuration;
-use crate::http::body::proxy::ProxyFields;
+use crate::http::body::proxy::CatalogProxyFields;
 use crate::store::{HealthCheckDefinition, Labels, NewCheck};
 use crate::version::Behaviour;
 
@@ -28,7 +28,6 @@ go_struct! {
         "SkipNodeUpdate": bool => skip_node_update,
         "PeerName" since Behaviour::CatalogPeerNameRefused: String => peer_name,
         "Token": String,
-        "Partition" since Behaviour::JsonPartition: Any,
         "Locality" since Behaviour::JsonLocality: Option<LocalityFields> => locality,
         "CreateIndex": u64,
         "ModifyIndex": u64,
@@ -49,7 +48,7 @@ go_struct! {
         "Port": Int => body.service.port,
         "Weights": Option<WeightsBody> => body.weights,
         "EnableTagOverride": bool => body.service.enable_tag_override,
-        "Proxy": ProxyFields => body.proxy,
+        "Proxy": CatalogProxyFields => body.proxy,
         "Connect": ConnectFields => body.connect,
         "CreateIndex": u64,
         "ModifyIndex": u64,
@@ -58,7 +57,7 @@ go_struct! {
         "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
             String => body.service.socket_path,
         "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
-            Vec<PortFields> => body.service.ports,
+            Option<Vec<PortFields>> => body.service.ports,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
     }
 }
@@ -79,7 +78,7 @@ go_struct! {
         "ServiceTags": Option<Vec<String>> => body.check.named_tags,
         "CreateIndex": u64,
         "ModifyIndex": u64,
-        "ExposedPort" since Behaviour::JsonCheckExposedPort: Any,
+        "ExposedPort" since Behaviour::JsonCheckExposedPort: Int => body.check.exposed_port,
         "Interval" since Behaviour::JsonCheckInterval: String => body.check.interval,
         "Timeout" since Behaviour::JsonCheckInterval: String => body.check.timeout,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,

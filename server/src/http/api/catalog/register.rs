@@ -1,7 +1,7 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
-use crate::definition::{locality_problem, service_problems};
-use crate::go::json::context::UnknownFields;
+use crate::definition::service_problems;
+use crate::go::json::context::{DecodeOptions, UnknownFields};
 use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
@@ -20,6 +20,9 @@ use crate::version::Behaviour;
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterBody>(&mut request).await?;
+    if makes_the_decoder_panic(&request, &body) {
+        return Err(Failure::dropped());
+    }
     request.check_is_own_datacenter(body.datacenter.as_bytes())?;
     let rights = request.rights()?;
     let registration = registration(&request, body)?;
@@ -59,10 +62,16 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
 pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
-    let explains = request.has(Behaviour::JsonNamespaceText);
-    decode_strictly::<T>(request)
-        .await
-        .map_err(|error| Failure::undecodable(&if explains { with_edition(error) } else { error }))
+    read_strictly_as::<T>(request, None).await
+}
+
+/// Does what [`read_strictly`] does, with another name of the body's type in errors.
+pub(crate) async fn read_strictly_as<T: Decode<Place: Default>>(
+    request: &mut Request,
+    go_type: Option<&'static str>,
+) -> Result<T::Place, Failure> {
+    let decoded = decode_strictly::<T>(request, go_type).await;
+    decoded.map_err(|error| Failure::undecodable(&error))
 }
 
 /// Decodes a body of the catalog, whose error about namespaces names Consul Enterprise in every release (seen on 1.8.7).
@@ -71,15 +80,19 @@ async fn read_for_catalog<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
     request.check_tenancy()?;
-    let decoded = decode_strictly::<T>(request).await;
+    let decoded = decode_strictly::<T>(request, None).await;
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
 
 async fn decode_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
+    go_type: Option<&'static str>,
 ) -> Result<T::Place, String> {
     let body = request.read_whole().await;
-    let rules = request.decoding(UnknownFields::Refused);
+    let rules = DecodeOptions {
+        go_type,
+        ..request.decoding(UnknownFields::Refused)
+    };
     let mut place = T::Place::default();
     request.decode::<T>(body, &mut place, rules)?;
     Ok(place)
@@ -90,17 +103,21 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     if body.node.is_empty() {
         return Err(failure::missing_node());
     }
-    if body.address.is_empty() && !body.skip_node_update {
-        return Err(failure::missing_address());
-    }
-    if !body.id.is_empty() {
-        check_node_id(&body.id).map_err(failure::invalid_node_id)?;
+    let id = || match body.id.as_str() {
+        "" => Ok(()),
+        id => check_node_id(id).map_err(failure::invalid_node_id),
+    };
+    let address = || match body.address.is_empty() && !body.skip_node_update {
+        true => Err(failure::missing_address()),
+        false => Ok(()),
+    };
+    if request.has(Behaviour::CatalogRegisterOrder) {
+        id().and_then(|()| address())?;
+    } else {
+        address().and_then(|()| id())?;
     }
     if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
         return Err(failure::peer_name());
-    }
-    if let Some(text) = locality_problem(body.locality.as_ref()) {
-        return Err(failure::invalid_service(text));
     }
     let service = body
         .service
@@ -134,6 +151,13 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     }
     add_checks(request, &mut registration, checks)?;
     Ok(registration)
+}
+
+/// Whether Consul's handler panics before it looks at the datacenter, which closes the connection.
+fn makes_the_decoder_panic(request: &Request, body: &RegisterBody) -> bool {
+    let proxy_is_null = body.service.as_ref().is_some_and(|it| it.proxy.is_null);
+    let checks = request.has(Behaviour::CatalogRegisterOrder);
+    proxy_is_null || checks && body.checks.iter().any(Option::is_none)
 }
 
 /// Adds checks up to the first one of another node. Earlier releases find that one as late as in the catalog, after they

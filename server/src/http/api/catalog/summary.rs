@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{GatewayService, Instance, ServedByGateways};
+use crate::store::{GatewayService, Instance};
 use crate::version::Behaviour;
 
 /// The metadata that says where an instance was registered from.
@@ -94,8 +94,8 @@ impl<'a> Summaries<'a> {
         self.each(request, false)
     }
 
-    /// Returns the services with their sums, as the list of all has them: in later releases without proxies, and with
-    /// what leads to each.
+    /// Returns the services with their sums, as the list of all has them: in later releases with what leads to
+    /// each.
     pub(super) fn listed(self, request: &Request) -> Vec<impl Serialize + use<>> {
         self.each(request, true)
     }
@@ -103,10 +103,6 @@ impl<'a> Summaries<'a> {
     fn each(self, request: &Request, is_list: bool) -> Vec<impl Serialize + use<>> {
         let is_late = request.has(Behaviour::PageSummaries);
         let has_ways = is_late && is_list;
-        let served = has_ways.then(|| {
-            let Ok(answer) = request.context.engine.read(&ServedByGateways);
-            answer.rows
-        });
         let proxied: BTreeSet<&str> = match has_ways {
             true => self
                 .0
@@ -117,7 +113,6 @@ impl<'a> Summaries<'a> {
             false => BTreeSet::new(),
         };
         let services = self.0.into_iter();
-        let services = services.filter(|(_, it)| !has_ways || it.proxy_for.is_empty());
         let shown = services.map(|(name, mut it)| {
             it.nodes.sort_unstable();
             let sources = list(it.sources);
@@ -140,8 +135,8 @@ impl<'a> Summaries<'a> {
                 "TransparentProxy" if is_late => it.is_transparent,
                 "ConnectNative" if is_late => it.is_native,
                 "ConnectedWithProxy" if has_ways => proxied.contains(name),
-                "ConnectedWithGateway" if has_ways =>
-                    served.iter().any(|served| served.contains(&name.to_lowercase())),
+// Consul says so of no service (operator.md 3.r15).
+                "ConnectedWithGateway" if has_ways => false,
             }
         });
         shown.collect()

@@ -49,8 +49,8 @@ table! {
             as instance.service.service.meta.as_ref().unwrap_or(&NO_LABELS),
         "ServicePort" => number(instance.service.service.main_port()),
         "ServicePorts" since Behaviour::JsonServicePorts =>
-            each(Port, instance.service.service.ports.iter())
-            as ports(&instance.service.service.ports, look),
+            each(Port, instance.service.service.ports().iter())
+            as ports(instance.service.service.ports.as_deref(), look),
         "ServiceSocketPath" since Behaviour::JsonCatalogServiceSocketPath =>
             text(instance.service.service.socket_path),
         "ServiceEnableTagOverride" => flag(instance.service.service.enable_tag_override),
@@ -64,7 +64,7 @@ table! {
 }
 
 /// Returns the ports of a service; `None` for no list, which is shown as `null`.
-fn ports(ports: &[ServicePort], look: Look) -> Option<Vec<Port<'_>>> {
-    let shown = ports.iter().map(|port| Port::new(port, look));
-    (!ports.is_empty()).then(|| shown.collect())
+fn ports(ports: Option<&[ServicePort]>, look: Look) -> Option<Vec<Port<'_>>> {
+    let shown = ports?.iter().map(|port| Port::new(port, look));
+    Some(shown.collect())
 }

@@ -135,6 +135,7 @@ async fn read<R: Read<Rows = Rows, Refused = Infallible>>(
 
 /// Lists the coordinates of all nodes.
 async fn nodes(request: &Request) -> Result<Reply, Failure> {
+    request.check_partition()?;
     let options = request.read_options()?;
     request.check_datacenter_of_read()?;
     request.rights_of_read()?;

@@ -100,6 +100,7 @@ fn transfer_leader(request: &Request) -> Result<Reply, Failure> {
 
 /// Counts nodes and services. The datacenter of the query is ignored.
 async fn usage(request: &Request) -> Result<Reply, Failure> {
+    request.check_tenancy()?;
     let options = request.read_options()?;
     request.authorize_read()?;
     let engine = &request.context.engine;

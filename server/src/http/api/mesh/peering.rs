@@ -12,16 +12,16 @@ use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
-use crate::http::request::Request;
+use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{ConfigGet, Index, Instance, Labels, ServiceList};
+use crate::store::{ConfigGet, Index, Instance, Labels, ServiceList, Unchanging};
 use crate::version::{Behaviour, Version};
 
 routes! {
-    "/v1/peerings" [GET] asks peering => at_once(peerings), since Behaviour::Peering;
+    "/v1/peerings" [GET] asks peering => waits(&peerings), since Behaviour::Peering;
     "/v1/peering/token" [POST] asks peering => waits(token), since Behaviour::Peering;
     "/v1/peering/establish" [POST] asks peering => waits(establish), since Behaviour::Peering;
-    "/v1/peering/" [GET DELETE] asks peering => at_once(peering), since Behaviour::Peering;
+    "/v1/peering/" [GET DELETE] asks peering => waits(&peering), since Behaviour::Peering;
     "/v1/exported-services" [GET] asks mesh => waits(&exported_services), since Behaviour::ExportedServices;
 }
 
@@ -31,6 +31,8 @@ failures! {
     /// No peering has this name.
     unknown_peering(name: &str, version: Version) => 404,
         format!("Peering not found for {}", quoted(name, version));
+    /// The body of a new peering is not the expected JSON; `words` is Go's text.
+    undecodable(words: &str) => 400, format!("Body decoding failed: {words}");
     /// The body lacks the name of the peer.
     no_peer_name(deed: &str) => 400, format!("PeerName is required in the payload when {deed}.");
 }
@@ -43,24 +45,36 @@ go_struct! {
 }
 
 /// Lists the peerings: there are none.
-fn peerings(request: &Request) -> Result<Reply, Failure> {
-    request.read_options()?;
+async fn peerings(request: &Request) -> Result<Reply, Failure> {
+    request.check_partition()?;
+    let options = request.read_options()?;
     request.authorize_read()?;
-    Ok(Reply::json(request, &NOTHING).with_index(request, Index(1)))
+    let index = wait_for_peers(request, options).await;
+    Ok(Reply::json(request, &NOTHING).with_index(request, index))
 }
 
 /// Reads or deletes the peering with a name. No peering exists; deleting a missing one succeeds.
-fn peering(request: &Request) -> Result<Reply, Failure> {
+async fn peering(request: &Request) -> Result<Reply, Failure> {
+    request.check_partition()?;
     let name = request.rest_text();
+    if name.is_empty() {
+        return Err(no_name());
+    }
     if request.method == Method::DELETE {
         request.authorize()?;
         return Ok(Reply::done(request));
     }
-    if name.is_empty() {
-        return Err(no_name());
-    }
+    let options = request.read_options()?;
     request.authorize()?;
+    wait_for_peers(request, options).await;
     Err(unknown_peering(&name, request.version()))
+}
+
+/// Waits as long as a read of the peers does, to which nothing ever happens, and returns its index.
+async fn wait_for_peers(request: &Request, options: ReadOptions) -> Index {
+    let engine = &request.context.engine;
+    let Ok(answer) = blocking::answer(engine, &Unchanging(Index(1)), options.wait).await;
+    answer.index
 }
 
 /// Refuses to make a token for a peer.
@@ -78,7 +92,7 @@ async fn make(mut request: Request, deed: &str) -> Result<Reply, Failure> {
     let mut body = PeeringBody::default();
     let rules = request.decoding(UnknownFields::Accepted);
     let decoded = request.decode::<PeeringBody>(sent, &mut body, rules);
-    decoded.map_err(|words| Failure::undecodable(&words))?;
+    decoded.map_err(|words| undecodable(&words))?;
     if body.peer_name.is_empty() {
         return Err(no_peer_name(deed));
     }
@@ -88,6 +102,7 @@ async fn make(mut request: Request, deed: &str) -> Result<Reply, Failure> {
 /// Lists the services that the entry of their kind exports, by name, each with the peers that may use it. A wildcard
 /// stands for the services of the catalog that it does not name.
 async fn exported_services(request: &Request) -> Result<Reply, Failure> {
+    request.check_partition()?;
     let options = request.read_options()?;
     request.authorize_read()?;
     let engine = &request.context.engine;

@@ -17,6 +17,8 @@ pub(crate) struct QueryBody {
     query: NewPreparedQuery,
     /// The targets of a failover, which are not kept: there is nowhere to fail over to.
     targets: Vec<Any>,
+    /// The sameness group that is searched, which is refused.
+    sameness_group: String,
 }
 
 impl QueryBody {
@@ -66,7 +68,7 @@ go_struct! {
         "ServiceMeta": Option<Labels> => body.query.service.service_meta,
         "Connect": bool => body.query.service.connect,
         "Peer" since Behaviour::JsonQueryPeer: Any,
-        "SamenessGroup" since Behaviour::JsonQuerySamenessGroup: Any,
+        "SamenessGroup" since Behaviour::JsonQuerySamenessGroup: String => body.sameness_group,
     }
 }
 
@@ -101,6 +103,9 @@ fn check(body: &QueryBody, version: Version) -> Result<(), Failure> {
     }
     if search.failover_nearest < 0 {
         return Err(failure::negative_nearest(search.failover_nearest));
+    }
+    if !body.sameness_group.is_empty() {
+        return Err(failure::sameness_group());
     }
     let others = search.failover_nearest > 0
         || search

@@ -16,6 +16,9 @@ failures! {
     /// The number of nearest datacenters is negative.
     negative_nearest(number: i64) => 500,
         format!("Invalid prepared query: Bad NearestN '{number}', must be >= 0");
+    /// The service is searched in a sameness group, a feature of Consul Enterprise.
+    sameness_group() => 500,
+        "Invalid prepared query: sameness-groups are an enterprise-only feature";
     /// The failover has targets beside the nearest datacenters or named ones (since 1.14).
     targets_not_alone() => 500,
         "Invalid prepared query: Targets cannot be populated with NearestN or Datacenters";

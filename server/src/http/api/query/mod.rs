@@ -265,11 +265,22 @@ async fn execute(request: &Request, name: String) -> Result<Reply, Failure> {
     let (run, cached) = match request.kept(&key) {
         Some(kept) => kept,
         None => {
-            let run = Arc::new(run(request, name, options, limit, connect).await?);
+            let run = run(request, name, options, limit, connect).await;
+            let run = Arc::new(run.map_err(|failure| failed_in_cache(request, failure))?);
             (Arc::clone(&run), Cached::missed(key, run))
         }
     };
     Ok(cached.told_in(request, executed(request, &run, options)))
+}
+
+/// Returns the failure of a cached execution, for which a missing query is an error as any other (session.md 4.5c.r5).
+fn failed_in_cache(request: &Request, failure: Failure) -> Failure {
+    if failure.status != StatusCode::NOT_FOUND {
+        return failure;
+    }
+    let mut failure = failure.without_headers();
+    failure.status = StatusCode::INTERNAL_SERVER_ERROR;
+    failure.of_read(&request.context)
 }
 
 /// Finds the instances that an execution shows, and their order.

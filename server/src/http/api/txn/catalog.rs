@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::Any;
+use crate::go::json::kinds::{Any, Int};
 use crate::http::api::txn::service_body::ServiceFields;
 use crate::http::body::check::CheckBody;
 use crate::http::body::durations::{AnyDuration, ReadableDuration};
@@ -115,7 +115,11 @@ impl CheckOperation {
     pub(crate) fn into_operation(mut self, request: &Request) -> CatalogOperation {
         let verb = verb(self.verb);
         let index = Index(self.body.modify_index);
-        let node = std::mem::take(&mut self.body.node);
+        let node = match self.body.peer_name.as_str() {
+            "" => std::mem::take(&mut self.body.node),
+            // No node of a peer is here.
+            _ => String::new(),
+        };
         let sent_id = self.body.check.check_id.clone();
         let mut check = self.body.into_check();
         if verb == CatalogVerb::Get {
@@ -151,8 +155,8 @@ go_struct! {
         "ServiceTags": Option<Vec<String>> => body.check.named_tags,
         "CreateIndex": u64,
         "Namespace": String,
-        "ExposedPort" since Behaviour::JsonCheckExposedPort: Any,
-        "PeerName" since Behaviour::JsonNodeServicePeerName: Any,
+        "ExposedPort" since Behaviour::JsonCheckExposedPort: Int => body.check.exposed_port,
+        "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
         "Partition" since Behaviour::JsonPartition: Any,
     }
 }

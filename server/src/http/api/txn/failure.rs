@@ -7,8 +7,8 @@ use crate::http::failure::{
     EMPTY_ID, Failure, check_without_id_text, failures, node_name_text, quoted,
 };
 use crate::store::{
-    AcquireRefused, CatalogSubject, KvRefused, NodeIdFlaw, Refusal, RegistrationFlaw, TxnError,
-    TxnRefusal,
+    AcquireRefused, CatalogSubject, CatalogVerb, KvRefused, NodeIdFlaw, Refusal, RegistrationFlaw,
+    TxnError, TxnRefusal,
 };
 use crate::version::{Behaviour, Version};
 
@@ -60,12 +60,13 @@ pub(crate) fn what(error: &TxnError, version: Version) -> String {
         TxnRefusal::ServiceNameMissing => register::missing_service_name(version).text(version),
         TxnRefusal::ServiceAddress => register::invalid_service_address().text(version),
         TxnRefusal::ServiceKeyMissing => register::missing_service().text(version),
-        TxnRefusal::CheckLookup { deletes: true } => {
-            format!("check lookup failed: {EMPTY_ID}")
-        }
-        TxnRefusal::CheckLookup { deletes: false } => {
-            format!("failed check lookup: {EMPTY_ID}")
-        }
+        TxnRefusal::CheckLookup { verb } => match verb {
+            CatalogVerb::Delete => format!("check lookup failed: {EMPTY_ID}"),
+            CatalogVerb::DeleteCas => {
+                format!("check lookup failed: failed check lookup: {EMPTY_ID}")
+            }
+            _ => format!("failed check lookup: {EMPTY_ID}"),
+        },
         TxnRefusal::CatalogMissing(subject) => {
             format!("{} doesn't exist", subject_text(subject, version))
         }

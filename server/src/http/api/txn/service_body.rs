@@ -34,6 +34,8 @@ go_struct! {
         "SocketPath" since Behaviour::JsonCatalogServiceSocketPath: Any,
         "Ports" since Behaviour::JsonServicePorts: Any,
         "PeerName" since Behaviour::JsonNodeServicePeerName: Any,
+        "Datacenter" since Behaviour::JsonAgentServiceDatacenter: String,
+        "Partition" since Behaviour::JsonPartition: String,
     }
 }
 

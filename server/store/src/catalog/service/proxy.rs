@@ -20,6 +20,9 @@ pub struct Proxy {
     /// The port of that instance.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub local_port: i64,
+    /// The path of that instance's Unix socket, in place of address and port.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub local_socket_path: String,
     /// `direct` or `transparent`; empty for the default.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub mode: String,
@@ -42,6 +45,12 @@ pub struct Proxy {
     /// The paths reachable without Connect; `None` as for upstreams.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
     pub exposed_paths: Option<Vec<ExposedPath>>,
+    /// The access logs of the proxy.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub access_logs: AccessLogs,
+    /// The extensions of the proxy.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub envoy_extensions: Vec<EnvoyExtension>,
 }
 
 impl Proxy {
@@ -81,6 +90,12 @@ pub struct Upstream {
     /// The namespace (Enterprise).
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub destination_namespace: String,
+    /// The partition (Enterprise).
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub destination_partition: String,
+    /// The peer whose service it is; empty for this cluster.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub destination_peer: String,
     /// The name of the service or query.
     pub destination_name: String,
     /// The datacenter; empty for the proxy's own.
@@ -89,8 +104,14 @@ pub struct Upstream {
     /// The proxy's address for this service; empty for the loopback address.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub local_bind_address: String,
-    /// The proxy's port for this service.
+    /// The proxy's port for this service; 0 if it has a socket.
     pub local_bind_port: i64,
+    /// The path of the proxy's Unix socket for this service.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub local_bind_socket_path: String,
+    /// The mode of that socket's file.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub local_bind_socket_mode: String,
     /// Opaque settings: a JSON object with sorted names.
     #[cfg_attr(feature = "serde", serde(deserialize_with = "config"))]
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
@@ -98,6 +119,9 @@ pub struct Upstream {
     /// The mode of mesh gateways to other datacenters.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub mesh_gateway_mode: String,
+    /// Whether it comes from the configuration of the whole mesh.
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    pub centrally_configured: bool,
 }
 
 /// A path reachable without Connect.
@@ -117,4 +141,51 @@ pub struct ExposedPath {
     /// Whether it was made of a check.
     #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
     pub parsed_from_check: bool,
+}
+
+/// Where and how a proxy logs the requests that it serves. Unset fields are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct AccessLogs {
+    /// Whether there are any.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub enabled: bool,
+    /// Whether connections that no listener takes are left out.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub disable_listener_logs: bool,
+    /// `file`, `stderr` or `stdout`.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub kind: String,
+    /// The path of the file.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub path: String,
+    /// The format of lines in JSON.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub json_format: String,
+    /// The format of lines as text.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub text_format: String,
+}
+
+/// An extension of a proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+pub struct EnvoyExtension {
+    /// The name.
+    pub name: String,
+    /// Whether the proxy is not to run without it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub required: bool,
+    /// Opaque settings: a JSON object with sorted names.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "config"))]
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub arguments: Option<String>,
+    /// The versions of Consul that have it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub consul_version: String,
+    /// The versions of Envoy that have it.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    pub envoy_version: String,
 }
