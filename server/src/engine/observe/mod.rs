@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use super::Engine;
 use super::mutate::State;
-use super::threads::aside::MANY_ROWS;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
 use crate::store::{Key, Subject};
@@ -20,6 +19,9 @@ use calls::{Parked, Told, WakeDelay};
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::{Blocked, Held};
 pub use scene::Explanation;
+
+/// How many records are looked at, and copied if they are wanted, while the state is locked.
+const READ_AT_ONCE: usize = 256;
 
 tokio::task_local! {
     /// The request that is being answered. It reaches the history past handlers and commands, which know nothing of it.
@@ -186,6 +188,7 @@ impl Engine {
         let mut passed = filter.is_after();
         // Piece by piece: nobody waits for the whole history to be read.
         while passed < last {
+            found.reserve(READ_AT_ONCE);
             passed = self
                 .with_state(|state, _| state.history.matching(filter, passed, last, &mut found));
         }
@@ -298,7 +301,7 @@ impl History {
             if record.number > last {
                 break;
             }
-            if place == MANY_ROWS {
+            if place == READ_AT_ONCE {
                 return passed;
             }
             if filter.matches(record) {

@@ -167,6 +167,8 @@ fn every_kind_of_record_is_described() {
         ("PUT", format!("/v1/session/renew/{holder}")),
         ("PUT", "/v1/session/renew/none".to_owned()),
         ("DELETE", "/v1/kv/late".to_owned()),
+        ("PUT", "/v1/kv/tree/leaf".to_owned()),
+        ("DELETE", "/v1/kv/tree/?recurse".to_owned()),
         ("GET", "/v1/kv/job?token=anonymous".to_owned()),
         ("GET", "/v1/kv/?keys&token=anonymous".to_owned()),
         ("GET", "/v1/kv/job?token=nobody's".to_owned()),
