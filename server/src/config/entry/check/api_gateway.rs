@@ -4,7 +4,7 @@ use super::{Checked, check_tls};
 use crate::store::{ConfigMembers, ConfigValue};
 
 /// The methods of HTTP.
-const METHODS: [&str; 9] = [
+pub(super) const METHODS: [&str; 9] = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
 ];
 

@@ -1,6 +1,7 @@
 //! Intentions of a service: who may call it (operator.md 4.5.r10, 4.5.r11).
 
 use super::Checked;
+use super::api_gateway::METHODS;
 use super::router::{check_matchers, check_paths};
 use crate::store::ConfigValue;
 
@@ -9,9 +10,6 @@ const WILDCARD: &str = "*";
 const PARTLY_WILD: &str = "wildcard character '*' cannot be used with partial values";
 /// What a source says of its time as a row with an id.
 const LEGACY: [&str; 3] = ["LegacyID", "LegacyCreateTime", "LegacyUpdateTime"];
-const METHODS: [&str; 9] = [
-    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE",
-];
 
 /// Fills in defaults, and checks an entry that is written as one. Its intentions have no ids then.
 pub(super) fn check(name: &str, body: &mut ConfigValue) -> Checked {
