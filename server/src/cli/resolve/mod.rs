@@ -114,8 +114,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
     take_collected(settings, errors, &mut config)?;
     config.log_level = log_level(settings, config.log_level)?;
-    config.host_name = host_name();
-    config.node_name = config.host_name.clone().unwrap_or(config.node_name);
+    take_host(&mut config);
     take_node(settings, &mut config)?;
     warnings.extend(undiscoverable(&config.node_name));
     take_repeatable(settings, &mut config)?;
@@ -271,10 +270,12 @@ pub(super) fn take_collected(
     errors.into_result()
 }
 
-/// The name of the machine, where the system says it.
-fn host_name() -> Option<String> {
-    let name = hostname::get().ok()?;
-    Some(name.to_string_lossy().into_owned())
+/// Takes the name of the machine, where the system says it, also for the node.
+fn take_host(config: &mut Config) {
+    if let Ok(name) = hostname::get() {
+        config.node_name = name.to_string_lossy().into_owned();
+        config.host_name = Some(config.node_name.clone());
+    }
 }
 
 pub(super) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), String> {
