@@ -224,7 +224,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/virtual-address-of-entries-since-1-22",
         claim: "Entries and terminating gateways give addresses and hold them; one that nothing holds is given out again before a new one",
-        source: "1.22.md B4.5.r11",
+        source: "1.22.md B4.5, B4.5.r11",
         since: Version::V1_22,
         needs: OWN,
         run: |t| {

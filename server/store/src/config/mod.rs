@@ -302,7 +302,8 @@ impl Change<'_> {
             table.newest = self.index;
         }
         self.store.config = table;
-        self.entry_holds_virtual_address(&place, row.as_deref());
+        let name = row.as_ref().map_or(&*place.1, |row| &row.entry.name);
+        self.entry_holds_virtual_address(&place.0, name, row.is_some());
         let entry: Vec<_> = config_entry(&place).into_iter().collect();
         let now = row.is_some().then(|| entry.clone());
         self.replace_entries(&entry, now.unwrap_or_default());

@@ -14,7 +14,6 @@ use crate::Change;
 use crate::catalog::registration::{NewService, ServiceAddress, ServiceRow};
 use crate::command::Command;
 use crate::config::gateway::TERMINATING;
-use crate::config::{ConfigPlace, ConfigRow};
 use crate::ordered::OrderedMap;
 
 /// How the tags of virtual addresses begin. That of an instance's own service is this.
@@ -142,20 +141,15 @@ impl Change<'_> {
         Some(address)
     }
 
-    /// Follows an entry, which is written or deleted.
-    pub(crate) fn entry_holds_virtual_address(
-        &mut self,
-        (kind, name): &ConfigPlace,
-        now: Option<&ConfigRow>,
-    ) {
-        if !KINDS.contains(&kind.as_str()) {
+    /// Follows an entry, which is there now or has gone.
+    pub(crate) fn entry_holds_virtual_address(&mut self, kind: &str, name: &str, is_there: bool) {
+        if !KINDS.contains(&kind) {
             return;
         }
-        match now {
-            Some(row) => {
-                self.hold_virtual_address(&row.entry.name);
-            }
-            None => self.free_virtual_address(name, true),
+        if is_there {
+            self.hold_virtual_address(name);
+        } else {
+            self.free_virtual_address(name, true);
         }
     }
 
