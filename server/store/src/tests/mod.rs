@@ -29,6 +29,8 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     acl_grants_as_given: false,
     config_late: false,
     start_writes_config_entries: false,
+    check_services_are_exact: false,
+    refused_check_cas_is_shown: false,
 };
 
 /// The rules of 1.16.4.
@@ -58,5 +60,7 @@ pub(crate) const NEWEST: VersionRules = VersionRules {
     empty_service_fails_pre_check: true,
     index_errors: true,
     node_name_ignores_case: true,
+    check_services_are_exact: true,
+    refused_check_cas_is_shown: true,
     ..NEWER
 };
