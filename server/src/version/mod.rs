@@ -141,7 +141,14 @@ impl fmt::Display for ParseVersionError {
                 write!(
                     formatter,
                     "Consul {version} is not emulated (1.8.0 to 1.22 are)"
-                )
+                )?;
+                // A number in YAML loses the zero of 1.10 and 1.20.
+                match (version.major, version.minor, version.patch) {
+                    (1, line @ (1 | 2), 0) => {
+                        write!(formatter, "; in YAML, write \"1.{line}0\" with quotes")
+                    }
+                    _ => Ok(()),
+                }
             }
             ParseVersionError::NotYetKnown(version) => {
                 write!(

@@ -98,7 +98,7 @@ func TestABinaryThatIsMissingIsSaid(t *testing.T) {
 	t.Setenv(proconsultest.Binary, "")
 	t.Setenv("PATH", "")
 	f := &fake{}
-	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install proconsul")
+	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install --path server")
 }
 
 func TestAnotherVersionOnThePathIsRefused(t *testing.T) {

@@ -103,7 +103,7 @@ function startWithoutPackage(pathFrom) {
 }
 
 test("a platform without a package is named", () => {
-  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install proconsul/);
+  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install --path server/);
 });
 
 test("an old one on the PATH is refused", () => {
