@@ -123,12 +123,27 @@ func Start(t testing.TB, options ...Option) *Server {
 		t.Fatalf("proconsultest: %v", err)
 	}
 	t.Cleanup(func() {
-		if t.Failed() {
+		if t.Failed() || panics() {
 			t.Log(server.FailureText())
 		}
 		server.stop()
 	})
 	return server
+}
+
+// panics returns whether the test panics: its cleanups run before it is marked as failed.
+func panics() bool {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	for {
+		frame, more := frames.Next()
+		if frame.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 // SetEnvironment lets api.DefaultConfig and programs that the test starts find the server, until the test ends.

@@ -69,6 +69,22 @@ func TestAFailingTestShowsWhatHappened(t *testing.T) {
 	expect(t, said, "waited 1ms in vain for 1 requests blocked", "what happened on http://127.0.0.1:", "(seed 7)", "the agent came up")
 }
 
+// A panic ends the test's process, so the test that panics runs in one of its own.
+func TestATestThatPanicsShowsWhatHappened(t *testing.T) {
+	const variable = "PROCONSULTEST_PANIC"
+	if os.Getenv(variable) != "" {
+		proconsultest.Start(t)
+		panic("as it should")
+	}
+	command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	command.Env = append(os.Environ(), variable+"=1")
+	said, err := command.CombinedOutput()
+	if err == nil {
+		t.Error("it did not fail")
+	}
+	expect(t, string(said), "what happened on http://127.0.0.1:", "the agent came up", "panic: as it should")
+}
+
 func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
