@@ -1,18 +1,20 @@
 """The pytest plugin, in runs of pytest of its own."""
 
+import re
+
 pytest_plugins = ["pytester"]
 
 FAILING = """
     import urllib.request
 
-    def test_fails(frozen_consul):
+    def test_fails(frozen_consul_server):
         def put(path, body=b""):
-            request = urllib.request.Request(frozen_consul.url + path, data=body, method="PUT")
+            request = urllib.request.Request(frozen_consul_server.url + path, data=body, method="PUT")
             return urllib.request.urlopen(request).read()
 
         session = put("/v1/session/create", b'{"TTL": "10s"}').split(b'"')[3].decode()
         put("/v1/kv/job?acquire=" + session)
-        frozen_consul.advance("20s")
+        frozen_consul_server.advance("20s")
         assert False
 """
 
@@ -21,9 +23,9 @@ TWENTY = """
     import pytest
 
     @pytest.mark.parametrize("number", range(20))
-    def test_each_has_a_server_of_its_own(consul, number):
-        assert consul.export_kv() == []
-        request = urllib.request.Request(consul.url + f"/v1/kv/{number}", data=b"", method="PUT")
+    def test_each_has_a_server_of_its_own(consul_server, number):
+        assert consul_server.export_kv() == []
+        request = urllib.request.Request(consul_server.url + f"/v1/kv/{number}", data=b"", method="PUT")
         urllib.request.urlopen(request).read()
 """
 
@@ -37,19 +39,126 @@ def test_a_failing_test_shows_history_and_timeline(pytester):
     )
 
 
+EVERY_WAY = """
+    import asyncio
+
+    import proconsul
+    import pytest
+
+    @pytest.fixture
+    def prepared(consul_server):
+        raise ValueError("in set-up")
+
+    def test_set_up(prepared): pass
+
+    @pytest.fixture
+    def own():
+        with proconsul.Server() as server:
+            yield server
+
+    def test_own_fixture(own):
+        assert False
+
+    @pytest.fixture
+    def cleaned_up(consul_server):
+        yield
+        raise ValueError("in clean-up")
+
+    def test_clean_up(cleaned_up): pass
+
+    def test_with_block():
+        with proconsul.Server():
+            assert False
+
+    def test_stopped_by_hand():
+        server = proconsul.Server()
+        try:
+            assert False
+        finally:
+            server.stop()
+
+    def test_never_stopped():
+        server = proconsul.Server()
+        assert server is None
+
+    def test_asyncio_block():
+        async def run():
+            async with proconsul.AsyncServer():
+                assert False
+        asyncio.run(run())
+
+    def test_asyncio_fixture(async_consul_server):
+        async def run():
+            assert await async_consul_server.clock() is None
+        asyncio.run(run())
+
+    def test_module(module_consul_server):
+        assert False
+
+    def test_session(session_consul_server):
+        assert False
+"""
+
+
+def test_a_failure_shows_the_history_in_whatever_way_it_happens(pytester):
+    pytester.makepyfile(EVERY_WAY)
+    names = re.findall(r"def (test_\w+)", EVERY_WAY)
+    for name in names:
+        result = pytester.runpytest_subprocess("-k", f"{name} and not {name}_")
+        assert result.ret == 1, name
+        shown = [line for line in result.outlines if "the agent came up" in line]
+        assert len(shown) == 1, (name, result.outlines)
+
+
+def test_servers_of_module_and_session_are_shared_and_reset(pytester):
+    pytester.makepyfile(
+        """
+        import urllib.request
+
+        def put(server):
+            urllib.request.urlopen(urllib.request.Request(server.url + "/v1/kv/a", data=b"", method="PUT")).read()
+
+        def test_first(module_consul_server, session_consul_server):
+            put(module_consul_server)
+            put(session_consul_server)
+
+        def test_second(module_consul_server, session_consul_server):
+            assert [pair["key"] for pair in module_consul_server.export_kv()] == ["a"]
+            module_consul_server.reset()
+            assert module_consul_server.export_kv() == []
+            assert [pair["key"] for pair in session_consul_server.export_kv()] == ["a"]
+        """
+    )
+    pytester.runpytest_subprocess().assert_outcomes(passed=2)
+
+
+def test_an_option_without_its_name_is_an_error(pytester):
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.proconsul("1.8.7")
+        def test_mark(consul_server): pass
+        """
+    )
+    result = pytester.runpytest_subprocess()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*name each option, such as version='1.8.7'*"])
+
+
 def test_options_come_from_the_command_line_the_file_and_the_mark(pytester):
     pytester.makepyfile(
         """
         import pytest
 
-        def test_file(consul):
-            about = consul.server()
+        def test_file(consul_server):
+            about = consul_server.server()
             assert (about["version"], about["seed"], about["node"]) == ("1.10.0", 3, "n-file")
 
         @pytest.mark.proconsul(version="1.8.7", files=[])
-        def test_mark(frozen_consul):
-            assert frozen_consul.server()["version"] == "1.8.7"
-            assert frozen_consul.clock()["rate"] == 0
+        def test_mark(frozen_consul_server):
+            assert frozen_consul_server.server()["version"] == "1.8.7"
+            assert frozen_consul_server.clock()["rate"] == 0
         """
     )
     pytester.makefile(".json", node='{"node_name": "n-file"}')
@@ -62,11 +171,11 @@ def test_a_program_finds_its_server_in_the_environment(pytester):
         """
         import os
 
-        def test_environment(consul_environment, consul):
-            assert consul_environment is consul
-            assert os.environ["CONSUL_HTTP_ADDR"] == consul.address
+        def test_environment(consul_environment, consul_server):
+            assert consul_environment is consul_server
+            assert os.environ["CONSUL_HTTP_ADDR"] == consul_server.address
 
-        def test_not_asked_for(consul):
+        def test_not_asked_for(consul_server):
             assert "CONSUL_HTTP_ADDR" not in os.environ
         """
     )

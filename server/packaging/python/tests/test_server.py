@@ -37,6 +37,13 @@ def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):
         assert server.server()["node"] == "of-a-folder"
 
 
+def test_a_release_that_is_not_known_is_an_error():
+    with pytest.raises(proconsul.StartError, match="Consul 9.9 is not known: the newest release that is emulated is "):
+        proconsul.Server(version="9.9")
+    with proconsul.Server(version="1.8") as server:
+        assert server.server()["version"] == "1.8.7"
+
+
 def test_the_same_seed_gives_the_same_ids():
     def first_id(seed):
         with proconsul.Server(seed=seed) as server:
@@ -133,7 +140,7 @@ def test_a_binary_that_is_missing_is_said(monkeypatch):
     monkeypatch.delenv("PROCONSUL_BINARY")
     monkeypatch.setattr("proconsul._binary._folders", list)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(proconsul.BinaryError, match="cargo install proconsul"):
+    with pytest.raises(proconsul.BinaryError, match="cargo install --path server"):
         proconsul.Server()
 
 

@@ -6,7 +6,7 @@
         server.advance("20s")
 
 `Server` is a process of its own with free ports; it ends with the `with` block. `AsyncServer` is the same for asyncio.
-The pytest plugin has it as a fixture, `consul`; see the README.
+The pytest plugin has it as a fixture, `consul_server`; see the README.
 """
 
 from ._binary import BinaryError, find_binary

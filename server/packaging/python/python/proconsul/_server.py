@@ -7,10 +7,12 @@ import collections
 import json
 import os
 import subprocess
+import sys
 import threading
 import urllib.error
 import urllib.parse
 import urllib.request
+import weakref
 from importlib import metadata
 from typing import Any, Mapping, Sequence
 
@@ -23,6 +25,10 @@ START_WITHIN = 30
 ANSWER_WITHIN = 600
 #: How many lines of the server's log are kept for errors.
 LOG_LINES = 200
+
+
+#: The servers of this process that have not been stopped, the oldest first. Reports of failing tests are about them.
+_RUNNING: weakref.WeakValueDictionary[int, Server] = weakref.WeakValueDictionary()
 
 
 class ProconsulError(Exception):
@@ -88,10 +94,11 @@ class Server(Controls):
         self._process = self._spawn([*arguments, *args])
         try:
             self._await_start()
-            self._check_version()
+            self._check_version(version)
         except BaseException:
-            self.stop()
+            self._end()
             raise
+        _RUNNING[id(self)] = self
 
     def _spawn(self, arguments: list[str]) -> subprocess.Popen[str]:
         # A server is what its arguments say, whatever the environment of the tests is.
@@ -140,8 +147,10 @@ class Server(Controls):
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
 
-    def _check_version(self) -> None:
+    def _check_version(self, wanted: str | None) -> None:
         about = self.server()
+        if wanted is not None and f"{about['version']}.".find(f"{wanted}.") != 0:
+            raise StartError(f"Consul {wanted} is not known: the newest release that is emulated is {about['version']}")
         #: The seed of the run, which `Server(seed=...)` repeats.
         self.seed = about["seed"]
         try:
@@ -192,7 +201,30 @@ class Server(Controls):
         return "\n".join(parts)
 
     def stop(self) -> None:
-        """Ends the server. Nothing is lost by it: all of its state is in memory."""
+        """Ends the server. Nothing is lost by it: all of its state is in memory.
+
+        Where an exception is on its way, as in a `finally` block, it gets a note with `failure_text()`; Python before
+        3.11 prints it on standard error.
+        """
+        self._stop(sys.exc_info()[1])
+
+    def _stop(self, failure: BaseException | None) -> None:
+        if failure is not None and _RUNNING.pop(id(self), None) is not None:
+            text = self._failure_or_reason()
+            if hasattr(failure, "add_note"):
+                failure.add_note(text)
+            else:
+                print(text, file=sys.stderr)
+        self._end()
+
+    def _failure_or_reason(self) -> str:
+        try:
+            return self.failure_text()
+        except Exception as error:  # a report must not hide the failure that it is about
+            return f"the server cannot be asked: {error}"
+
+    def _end(self) -> None:
+        _RUNNING.pop(id(self), None)
         self._process.kill()
         self._process.wait()
         self._reader.join()
@@ -234,12 +266,19 @@ class AsyncServer(AsyncControls):
         self._options = options
         self.sync: Server
 
+    @classmethod
+    def over(cls, server: Server) -> "AsyncServer":
+        """The controls of a running server, for asyncio. Who started it stops it."""
+        made = cls()
+        made.sync = server
+        return made
+
     async def __aenter__(self) -> "AsyncServer":
         self.sync = await asyncio.to_thread(lambda: Server(**self._options))
         return self
 
-    async def __aexit__(self, *_: object) -> None:
-        await asyncio.to_thread(self.sync.stop)
+    async def __aexit__(self, _type: object, failure: BaseException | None, _traceback: object) -> None:
+        await asyncio.to_thread(self.sync._stop, failure)
 
     @property
     def url(self) -> str:

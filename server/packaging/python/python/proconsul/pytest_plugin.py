@@ -1,11 +1,13 @@
-"""The pytest plugin: fixtures with a server for each test, and what happened on it where the test fails.
+"""The pytest plugin: fixtures with a server, and what happened on the servers where a test fails.
 
-    def test_a_lock_is_lost(frozen_consul):
+    def test_a_lock_is_lost(frozen_consul_server):
         ...
-        frozen_consul.advance("20s")
+        frozen_consul_server.advance("20s")
 
     @pytest.mark.proconsul(version="1.8.7", seed=7, files=["consul.hcl"])
-    def test_on_an_old_release(consul): ...
+    def test_on_an_old_release(consul_server): ...
+
+No fixture is called `consul`: that is the module of the usual client.
 """
 
 from __future__ import annotations
@@ -14,9 +16,14 @@ from typing import Any, Generator, Iterator
 
 import pytest
 
-from ._server import ProconsulError, Server
+from ._server import _RUNNING, AsyncServer, Server
 
-_SERVERS = pytest.StashKey[list[Server]]()
+if int(pytest.__version__.split(".")[0]) < 7:
+    raise pytest.UsageError(f"proconsul needs pytest 7 or newer; this is {pytest.__version__}")
+
+
+#: The servers of fixtures that have been cleaned up. They run until it is reported whether cleaning up has failed.
+_FINISHED: list[Server] = []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,7 +39,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "proconsul(**options): options of the fixtures consul and frozen_consul, as proconsul.Server takes them",
+        "proconsul(**options): options of the servers of the fixtures, as proconsul.Server takes them",
     )
 
 
@@ -48,45 +55,73 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
     }
     # The nearest mark wins.
     for mark in reversed(list(request.node.iter_markers("proconsul"))):
+        if mark.args:
+            given = ", ".join(map(repr, mark.args))
+            raise pytest.UsageError(f"pytest.mark.proconsul({given}): name each option, such as version={mark.args[0]!r}")
         options.update(mark.kwargs)
     return options
 
 
 def _serve(request: pytest.FixtureRequest, **options: Any) -> Iterator[Server]:
-    with Server(**{**_options(request), **options}) as server:
-        request.node.stash.setdefault(_SERVERS, []).append(server)
-        yield server
+    server = Server(**{**_options(request), **options})
+    yield server
+    _FINISHED.append(server)
 
 
 @pytest.fixture
-def consul(request: pytest.FixtureRequest) -> Iterator[Server]:
+def consul_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server of this test's own."""
     yield from _serve(request)
 
 
 @pytest.fixture
-def frozen_consul(request: pytest.FixtureRequest) -> Iterator[Server]:
+def frozen_consul_server(request: pytest.FixtureRequest) -> Iterator[Server]:
     """A server of this test's own, whose clock stands still until the test moves it."""
     yield from _serve(request, frozen=True)
 
 
 @pytest.fixture
-def consul_environment(consul: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
-    """The server of `consul`, named by CONSUL_HTTP_ADDR, for programs that find their Consul there."""
-    for name, value in consul.environment.items():
+def async_consul_server(consul_server: Server) -> AsyncServer:
+    """The server of `consul_server`, with controls for asyncio."""
+    return AsyncServer.over(consul_server)
+
+
+@pytest.fixture(scope="module")
+def module_consul_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """One server for all tests of a module. `reset()` empties it."""
+    yield from _serve(request)
+
+
+@pytest.fixture(scope="session")
+def session_consul_server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    """One server for all tests of the run, with pytest-xdist of the worker. `reset()` empties it."""
+    yield from _serve(request)
+
+
+@pytest.fixture
+def consul_environment(consul_server: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """The server of `consul_server`, named by CONSUL_HTTP_ADDR, for programs that find their Consul there."""
+    for name, value in consul_server.environment.items():
         monkeypatch.setenv(name, value)
-    return consul
+    return consul_server
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    """Shows the history of each running server, whoever started it, where setting up, a test or cleaning up fails."""
     outcome = yield
     report = outcome.get_result()
-    if call.when != "call" or not report.failed:
-        return
-    for server in item.stash.get(_SERVERS, []):
-        try:
-            text = server.failure_text()
-        except ProconsulError as error:
-            text = f"the server cannot be asked: {error}"
-        report.sections.append(("proconsul", text))
+    if report.failed:
+        for server in list(_RUNNING.values()):
+            report.sections.append(("proconsul", server._failure_or_reason()))
+    if call.when == "teardown":
+        _stop_finished()
+
+
+def pytest_unconfigure() -> None:
+    _stop_finished()
+
+
+def _stop_finished() -> None:
+    while _FINISHED:
+        _FINISHED.pop().stop()
