@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Page, js};
+use crate::support::{Page, js, send};
 
 /// Text that would run as a script if anything took it for HTML.
 const MARKUP: &str = "<img src=x onerror=\"window.owned=1\"><script>window.owned=1</script>";
@@ -165,6 +165,77 @@ fn odd_keys_and_values_are_data() {
     page.is_clean();
 }
 
+#[test]
+fn an_edit_keeps_flags_and_line_ends() {
+    // The flags of each lock of Consul's Go client, which no number of JavaScript can be.
+    const LOCK: u64 = 0x2ddc_cbc0_58a5_0c18;
+    let Some(mut page) = Page::frozen("") else {
+        return;
+    };
+    // The last is read and written by a transaction.
+    for key in ["plain", "grün", "a//b"] {
+        let set = format!(
+            r#"[{{"KV": {{"Verb": "set", "Key": "{key}", "Value": "b25lDQp0d28=", "Flags": {LOCK}}}}}]"#
+        );
+        send(&page.server, "PUT", "/v1/txn", &set);
+        page.open(&format!("dc1/kv?key={}", urlencoded(key)));
+        page.sees(&LOCK.to_string());
+        page.press("Edit");
+        page.press("Write");
+        page.until("!button('Write')");
+        let row = page.server.kv().get(key).expect("it is there");
+        assert_eq!(
+            (row.value.as_ref(), row.flags()),
+            (&b"one\r\ntwo"[..], LOCK),
+            "{key}"
+        );
+    }
+    page.server.kv().put("mixed", "one\r\ntwo\n");
+    page.open("dc1/kv?key=mixed");
+    page.press("Edit");
+    page.press("Write");
+    page.until("!button('Write')");
+    let row = page.server.kv().get("mixed").expect("it is there");
+    assert_eq!(row.value.as_ref(), b"one\r\ntwo\n");
+    page.is_clean();
+}
+
+#[test]
+fn json_is_shown_as_it_was_written() {
+    let Some(mut page) = Page::frozen("dc1/kv?key=ids") else {
+        return;
+    };
+    let written = r#"{"2":12345678901234567890,"1":1.0,"1":[true,null,"a\"b"]}"#;
+    page.server.kv().put("ids", written);
+    page.until("document.querySelectorAll('.json-line').length === 5");
+    assert_eq!(
+        page.eval("[...document.querySelectorAll('.json-line')].map((one) => one.textContent)"),
+        json!([
+            r#""2": 12345678901234567890"#,
+            r#""1": 1.0"#,
+            "0: true",
+            "1: null",
+            r#"2: "a\"b""#
+        ])
+    );
+    page.is_clean();
+}
+
+#[test]
+fn looking_at_a_key_is_not_observed() {
+    let Some(mut page) = Page::frozen("") else {
+        return;
+    };
+    for key in ["plain", "grün", "a//b"] {
+        page.server.kv().put(key, "the value");
+        let before = page.server.history_text();
+        page.open(&format!("dc1/kv?key={}", urlencoded(key)));
+        page.sees("the value");
+        assert_eq!(page.server.history_text(), before, "{key}");
+    }
+    page.is_clean();
+}
+
 /// Every byte but letters and digits as `%XX`.
 fn urlencoded(text: &str) -> String {
     let bytes = text.bytes();
@@ -213,9 +284,16 @@ fn consuls_own_addresses_lead_to_the_view() {
         ("dc1/nodes", "Nodes", "proconsul"),
         ("dc1/nodes/proconsul", "Nodes", "Serf Health Status"),
         ("dc1/services/consul", "Services", "consul"),
+        ("dc1/acls/policies", "More", "ACL support disabled"),
+        (
+            "dc1/servces",
+            "Not found",
+            "There is nothing at /ui/dc1/servces.",
+        ),
+        ("dc1/constructor", "Not found", "There is nothing at"),
     ] {
         page.open(address);
-        page.until(&format!("document.title === '{title} · proconsul'"));
+        page.until(&format!("document.title.endsWith('{title} · proconsul')"));
         page.until(&format!(
             "document.querySelector('main').innerText.includes({})",
             js(text)

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proconsul::control::Session;
+use serde_json::json;
 
 use crate::support::Page;
 
@@ -61,5 +62,32 @@ fn ten_thousand_sessions_are_a_list_like_any_other() {
     page.sees("10,000 sessions");
     page.enter("Filter sessions", "worker-9999");
     page.until("row('worker-9999') && document.querySelectorAll('.rows > .row').length === 1");
+    page.is_clean();
+}
+
+#[test]
+fn what_is_selected_stays_selected() {
+    let Some(mut page) = Page::frozen("dc1/sessions") else {
+        return;
+    };
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
+    for (view, selected) in [
+        (format!("dc1/sessions?id={id}"), ".pane dd .mono"),
+        ("dc1/kv?key=job".to_owned(), ".card dd .mono"),
+    ] {
+        page.open(&view);
+        page.until(&format!(
+            "document.querySelector('{selected}')?.textContent === '{id}'"
+        ));
+        page.eval(&format!(
+            "getSelection().selectAllChildren(document.querySelector('{selected}'))"
+        ));
+        page.server.sessions().renew(&id).expect("it lives");
+        page.server.kv().put("other", "x");
+        page.server.advance(Duration::from_secs(1));
+        page.until("document.querySelector('.countdown').textContent === '19.0s'");
+        assert_eq!(page.eval("getSelection().toString()"), json!(id));
+    }
     page.is_clean();
 }

@@ -159,3 +159,18 @@ fn the_page_is_allowed_its_own_files_and_nothing_else() {
     assert_eq!(page.eval("window.owned ?? null"), Value::Null);
     assert!(send(&page.server, "GET", "/ui/assets/none.js", "").starts_with("HTTP/1.1 404"));
 }
+
+#[test]
+fn a_reader_without_a_token_is_told_that_acls_are_on() {
+    let Some(mut page) = Page::of(Server::builder().acl("root").frozen(), "dc1/kv") else {
+        return;
+    };
+    page.sees("ACLs are on: this shows what may be read without a token.");
+    page.open("dc1/kv?key=job");
+    page.sees("Permission denied");
+    page.until("!document.querySelector('section[aria-label=Lock] .badge')");
+    page.eval("sessionStorage.setItem('token', 'root')");
+    page.open("dc1/kv");
+    page.until("document.querySelector('.banner').hidden");
+    page.is_clean();
+}

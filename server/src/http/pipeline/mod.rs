@@ -87,11 +87,17 @@ fn begin_call(context: &Context, peer: Option<SocketAddr>, head: &Head) -> Optio
 
 /// Whether a request is a read of the inspection page: it is not observed, so that looking at a test changes nothing in
 /// it. No record is made of it, no barrier counts it, and no fault hits it.
+///
+/// It reads by a transaction what no path can name, such as the key `a//b`.
 fn is_of_page(context: &Context, head: &Head) -> bool {
+    let path = head.target.path();
+    let is_marked = || head.headers.get(OF_PAGE).is_some();
     context.control.is_some()
-        && head.method == Method::GET
-        && (head.headers.get(OF_PAGE).is_some()
-            || context.config.ui && head.target.path().starts_with(b"/ui/"))
+        && match head.method {
+            Method::GET => is_marked() || context.config.ui && path.starts_with(b"/ui/"),
+            Method::PUT => path == b"/v1/txn" && is_marked(),
+            _ => false,
+        }
 }
 
 /// Hides the tokens in the query of a target, however their names are written and whatever separates them. The log hides

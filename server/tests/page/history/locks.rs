@@ -65,10 +65,10 @@ fn two_exclusive_workers_are_watched_live() {
     assert!(acquire(&page.server, &second));
     page.until("document.querySelector('.lock-bar.open')?.textContent === 'worker-2'");
     page.press("Fit");
-    // A click leads to the history at that moment, and there to the cause.
+    // A click on a lock that was lost leads to why it was lost.
     page.eval("[...document.querySelectorAll('.lock-bar')].find((one) => !one.classList.contains('open')).click()");
-    page.until("location.pathname.endsWith('/history') && document.querySelector('.pane h2')?.textContent.includes('acquired')");
-    page.sees(&format!("PUT /v1/kv/{KEY}?acquire="));
+    page.until("location.pathname.endsWith('/history') && document.querySelector('.pane h2')?.textContent.includes('released')");
+    page.sees("its TTL ran out");
     page.is_clean();
 }
 

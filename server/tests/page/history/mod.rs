@@ -42,6 +42,48 @@ fn records_come_as_they_are_made_and_are_filtered() {
 }
 
 #[test]
+fn who_reads_back_is_left_there() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    for number in 0..200 {
+        page.server.kv().put(format!("key-{number}"), "x");
+    }
+    page.until("row('key-199') && button('Following').ariaPressed === 'true'");
+    page.eval("document.querySelector('[role=grid]').focus()");
+    page.tab.press("PageUp");
+    page.tab.press("PageUp");
+    page.until("button('Following').ariaPressed === 'false'");
+    let place = page.eval("document.querySelector('[role=grid]').scrollTop");
+    assert_ne!(place, json!(0), "it goes on from the rows in sight");
+    page.server.kv().put("later", "x");
+    page.until("seen('201 of 201 records') || seen('202 of 202 records')");
+    assert_eq!(
+        page.eval("document.querySelector('[role=grid]').scrollTop"),
+        place
+    );
+    page.is_clean();
+}
+
+#[test]
+fn a_record_in_sight_shows_what_it_causes_later() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
+    page.click_row("acquired by worker-a");
+    page.until("document.querySelector('.pane h2')?.textContent.includes('acquired')");
+    page.server.advance(Duration::from_secs(20));
+    page.until(
+        "[...document.querySelectorAll('.pane dt')].some((one) => one.textContent === 'Lost by')",
+    );
+    page.eval("[...document.querySelectorAll('.pane dt')].find((one) => one.textContent === 'Lost by').nextSibling.querySelector('a').click()");
+    page.until("document.querySelector('.pane h2')?.textContent.includes('released')");
+    page.is_clean();
+}
+
+#[test]
 fn a_record_leads_to_its_cause_and_to_what_it_caused() {
     let Some(mut page) = Page::frozen("dc1/history") else {
         return;

@@ -1,6 +1,6 @@
 // The frame around the views: header, navigation, notices; and which view is shown.
 
-import { token } from "./data/api.js";
+import { acl, token } from "./data/api.js";
 import { clock, now } from "./core/clock.js";
 import { button, el, field, fill, link, show } from "./core/dom.js";
 import { duration, moment } from "./core/format.js";
@@ -37,6 +37,8 @@ const VIEWS = {
   faults: ["Faults", faults, true],
   state: ["State", state, true],
 };
+/** What is shown at any other address. */
+const NOWHERE = ["Not found", { mount: (root) => { fill(root, el("p", { class: "nothing" }, `There is nothing at ${location.pathname}.`)); } }];
 
 const NO_CONTROL = "To see locks over time, history, blocked requests, time, faults and states here, start the server with --control, and leave out --control-port.";
 const status = el("span", { class: "status", role: "status" });
@@ -50,7 +52,7 @@ let leave = () => {};
 let drawn = "";
 
 function drawView() {
-  const [title, view, needs] = VIEWS[place.view];
+  const [title, view, needs] = VIEWS[place.view] ?? NOWHERE;
   const now = `${place.view} ${server.control}`;
   if (now !== drawn) {
     drawn = now;
@@ -62,7 +64,8 @@ function drawView() {
     else if (needs && !server.control) main.append(el("p", { class: "nothing" }, "This view needs the control plane."));
     else leave = view.mount(main, place.view) ?? (() => {});
   }
-  document.title = `${title} · proconsul`;
+  const shown = ["key", "id", "name"].map((name) => place.query.get(name)).find(Boolean);
+  document.title = [shown, title, "proconsul"].filter(Boolean).join(" · ");
   drawNav();
 }
 
@@ -90,6 +93,7 @@ function drawServer() {
   if (server.control === false && server.status === "live") {
     texts.push(server.why || NO_CONTROL);
   }
+  if (acl.denies && !token.get()) texts.push("ACLs are on: this shows what may be read without a token. Choose Token to use yours.");
   banner.className = `banner ${server.status === "gone" || server.leaderLost ? "bad" : "info"}`;
   fill(show(banner, texts.length > 0), texts.map((text) => el("p", {}, text)));
   drawView();
@@ -106,7 +110,7 @@ function drawClock() {
 
 function drawNotices() {
   fill(told, notices.map((notice) => el("div", { class: `notice ${notice.tone}` },
-    el("span", {}, notice.text), button("×", () => dismiss(notice), { class: "plain", "aria-label": "Dismiss" }))));
+    el("span", {}, notice.times > 1 ? `${notice.text} ×${notice.times}` : notice.text), button("×", () => dismiss(notice), { class: "plain", "aria-label": "Dismiss" }))));
 }
 
 function askToken() {
@@ -132,7 +136,7 @@ on("place", drawView);
 on("server", drawServer);
 on("notices", drawNotices);
 on("clock", drawClock);
-on("token", () => { refreshAll(); refreshKeys(); });
+on("token", () => { refreshAll(); refreshKeys(); drawServer(); });
 // Every view says when the cluster has no leader, and that passes without a record.
 use(faultsInForce, () => {});
 setInterval(() => { if (server.leaderLost) faultsInForce.refresher.poke(); }, 1000);

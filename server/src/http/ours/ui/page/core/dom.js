@@ -26,6 +26,19 @@ export function fill(node, ...children) {
   return node;
 }
 
+const drawn = new WeakMap();
+
+/**
+ * Replaces what an element has by what `make()` gives, if `looks`, the values that it shows, have changed: selected text, the focus
+ * and a press that has begun stay where nothing is new.
+ */
+export function refill(node, looks, make) {
+  const text = JSON.stringify(looks);
+  if (drawn.get(node) === text && node.childNodes.length) return;
+  drawn.set(node, text);
+  fill(node, make());
+}
+
 /** A button with a text. */
 export function button(text, act, options = {}) {
   return el("button", { type: "button", on: { click: act }, ...options }, text);

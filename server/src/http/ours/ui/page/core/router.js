@@ -24,12 +24,13 @@ function understand() {
   const [dc, view = "", ...rest] = location.pathname.replace(/^\/ui\//, "").split("/").map(decoded);
   place.query = new URLSearchParams(location.search);
   // The name of the datacenter may be left out.
-  const named = VIEWS[view] ? [dc, view, rest] : [place.dc, dc, [view, ...rest]];
+  const named = Object.hasOwn(VIEWS, view) ? [dc, view, rest] : [place.dc, dc, [view, ...rest]];
   place.dc = named[0] || "dc1";
-  place.view = VIEWS[named[1]] ?? "kv";
+  place.view = Object.hasOwn(VIEWS, named[1]) ? VIEWS[named[1]] : named[1] ? "nowhere" : "kv";
   const path = named[2].join("/");
   if (place.view === "kv" && path.endsWith("/edit")) place.query.set("key", path.slice(0, -"/edit".length));
   else if (place.view === "kv" && path) place.query.set("open", path);
+  else if (place.view === "more" && !place.query.has("list")) place.query.set("list", path || named[1]);
   else if (["services", "nodes"].includes(place.view) && path) place.query.set("name", named[2][0]);
   changes("place");
 }

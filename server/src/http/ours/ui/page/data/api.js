@@ -14,6 +14,9 @@ export const token = {
   },
 };
 
+/** Whether Consul's API refuses what no rule allows. */
+export const acl = { denies: false };
+
 /** A request that failed: status 0 when there was no answer. */
 class Failure extends Error {
   constructor(status, text) {
@@ -36,6 +39,11 @@ async function send(path, { signal, ...options }) {
     if (error.name === "AbortError") throw error;
     throw new Failure(0, "");
   }
+  const denies = (response.headers.get("X-Consul-Default-Acl-Policy") ?? "allow") === "deny";
+  if (path.startsWith("/v1/") && denies !== acl.denies) {
+    acl.denies = denies;
+    changes("server");
+  }
   if (!response.ok) throw new Failure(response.status, await response.text());
   return response;
 }
@@ -44,10 +52,12 @@ function headers(more = {}) {
   return token.get() ? { ...more, "X-Consul-Token": token.get() } : more;
 }
 
+const UNOBSERVED = { "X-Proconsul-Page": "1" };
+
 /** Reads from Consul's API. The server does not observe what the page reads, if it can be controlled. */
-export async function read(path, signal) {
-  const response = await send(path, { signal, headers: headers({ "X-Proconsul-Page": "1" }) });
-  return { value: await response.json(), index: response.headers.get("X-Consul-Index") };
+export async function read(path, signal, parse = JSON.parse) {
+  const response = await send(path, { signal, headers: headers(UNOBSERVED) });
+  return { value: parse(await response.text()), index: response.headers.get("X-Consul-Index") };
 }
 
 /** Reads a list, which is missing where there is nothing. */
@@ -60,12 +70,12 @@ export async function list(path, signal) {
   }
 }
 
-/** Changes something by Consul's API. */
-export async function write(method, path, body) {
-  const response = await send(path, { method, body, headers: headers() });
+/** Sends a request of another method to Consul's API. With `isRead` the server does not observe it: a transaction that reads. */
+export async function write(method, path, body, { parse = JSON.parse, isRead = false } = {}) {
+  const response = await send(path, { method, body, headers: headers(isRead ? UNOBSERVED : {}) });
   const text = await response.text();
   try {
-    return JSON.parse(text);
+    return parse(text);
   } catch {
     return text;
   }
@@ -86,23 +96,25 @@ export function eventsAt(query) {
 }
 export const stateAt = `${CONTROL}/state`;
 
-/** Follows a list by blocking queries, for as long as `signal` lasts. */
+/**
+ * How often a list is read where no control plane says what has changed. A browser has six connections for a server: blocking
+ * queries of two tabs would hold all of them, also from the program that is tested in a third.
+ */
+const POLL_MS = 2000;
+
+/** Follows a list for as long as `signal` lasts, while the page is in sight. */
 export async function follow(path, signal, tell, fail) {
-  let index = 0;
+  let index = null;
   while (!signal.aborted) {
     try {
-      const glue = path.includes("?") ? "&" : "?";
-      const wait = index > 0 ? `${glue}index=${index}&wait=60s` : "";
-      const found = await list(path + wait, signal);
-      const next = Number(found.index) || 0;
-      tell(found.value, next);
-      // As the documentation of Consul has it: an index that goes back starts anew.
-      index = next < index ? 0 : Math.max(1, next);
+      const found = document.hidden ? null : await list(path, signal);
+      if (found && found.index !== index) tell(found.value);
+      index = found ? found.index : index;
     } catch (error) {
       if (signal.aborted) return;
       fail(error);
-      index = 0;
-      await new Promise((done) => { setTimeout(done, 1000); });
+      index = null;
     }
+    await new Promise((done) => { setTimeout(done, POLL_MS); });
   }
 }

@@ -22,13 +22,16 @@ export function setServer(values) {
 
 export const notices = [];
 
-/** Tells the reader something for a while: `good`, `bad` or `info`. Failures stay until they are closed. */
+/** Tells the reader something for a while: `good`, `bad` or `info`. Failures stay until they are closed; the same text is counted. */
 export function tell(text, tone = "info") {
-  const notice = { text, tone };
-  notices.push(notice);
+  const same = notices.find((one) => one.text === text && one.tone === tone);
+  const notice = same ?? { text, tone, times: 0, timer: 0 };
+  notice.times += 1;
+  if (!same) notices.push(notice);
   if (notices.length > 4) notices.shift();
   changes("notices");
-  if (tone !== "bad") setTimeout(() => dismiss(notice), 6000);
+  clearTimeout(notice.timer);
+  if (tone !== "bad") notice.timer = setTimeout(() => dismiss(notice), 6000);
 }
 
 export function dismiss(notice) {

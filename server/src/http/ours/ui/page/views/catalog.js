@@ -1,7 +1,7 @@
 // Services, nodes and checks of the catalog.
 
 import { list } from "../data/api.js";
-import { badge, button, el, facts, fill, link } from "../core/dom.js";
+import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { checks, nodes, services, sessions, use } from "../data/resources.js";
 import { go, href, place } from "../core/router.js";
@@ -32,8 +32,8 @@ const meta = (values) => {
   return rows.length ? facts(rows) : null;
 };
 
-/** A list with a pane for one of its rows. */
-function listView(root, life, { label, one, resource, needs, columns, id, sign, text, pane }) {
+/** A list with a pane for one of its rows. `looks(row)` is what the pane of a row shows. */
+function listView(root, life, { label, one, resource, needs, columns, id, sign, text, pane, looks }) {
   let filter = "";
   const total = el("span", { class: "quiet", role: "status" });
   const input = el("input", { type: "search", placeholder: `Filter ${label.toLowerCase()}`, "aria-label": `Filter ${label.toLowerCase()}` });
@@ -48,14 +48,14 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
     root.classList.toggle("has-detail", name !== null);
     rows.select(name);
     const row = all().find((one) => id(one) === name);
-    if (!row) fill(detail, el("p", { class: "nothing" }, !isKnown() ? "Reading …" : name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`));
-    else fill(detail, el("div", { class: "bar" }, button(`‹ ${label}`, () => go(href(view)), { class: "small back" }), el("h2", {}, name)), pane(row));
+    if (!row) refill(detail, [name, isKnown()], () => el("p", { class: "nothing" }, !isKnown() ? "Reading …" : name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`));
+    else refill(detail, [name, looks(row)], () => [el("div", { class: "bar" }, button(`‹ ${label}`, () => go(href(view)), { class: "small back" }), el("h2", {}, name)), pane(row)]);
   }
   function draw() {
     const found = all().filter((row) => text(row).toLowerCase().includes(filter.toLowerCase()));
     const error = needs.find((need) => need.error)?.error;
     fill(total, error ? error.message : count(found.length, one.toLowerCase()));
-    rows.set(isKnown() ? found : null);
+    rows.set(isKnown() ? found : null, error?.message);
     drawPane();
   }
   input.addEventListener("input", () => { filter = input.value; draw(); });
@@ -81,21 +81,22 @@ function servicesView(root, life) {
     }
     draw();
   });
-  const pane = ([name, tags]) => {
+  const pane = ([name, tags]) => [
+    el("p", { class: "badges" }, tags.map((tag) => badge(tag, "info"))),
+    instances.error && el("p", { class: "bad" }, instances.error.message),
+    (instances.name === name ? instances.found : []).map(({ Node, Service, Checks }) => el("section", { class: "card", "aria-label": Service.ID },
+      el("h3", {}, Service.ID, " ", summary(Checks)),
+      facts([
+        ["Node", link(Node.Node, href("nodes", { name: Node.Node }))], ["Address", `${Service.Address || Node.Address}:${Service.Port}`],
+        ["Tags", (Service.Tags ?? []).join(", ")], ["Meta", meta(Service.Meta)], ["Kind", Service.Kind],
+      ]), checkList(Checks))),
+  ];
+  const looks = ([name, tags]) => {
     if (instances.name !== name) load.poke();
-    return [
-      el("p", { class: "badges" }, tags.map((tag) => badge(tag, "info"))),
-      instances.error && el("p", { class: "bad" }, instances.error.message),
-      (instances.name === name ? instances.found : []).map(({ Node, Service, Checks }) => el("section", { class: "card", "aria-label": Service.ID },
-        el("h3", {}, Service.ID, " ", summary(Checks)),
-        facts([
-          ["Node", link(Node.Node, href("nodes", { name: Node.Node }))], ["Address", `${Service.Address || Node.Address}:${Service.Port}`],
-          ["Tags", (Service.Tags ?? []).join(", ")], ["Meta", meta(Service.Meta)], ["Kind", Service.Kind],
-        ]), checkList(Checks))),
-    ];
+    return [tags, instances.name === name && instances.found, instances.error?.message];
   };
   draw = listView(root, life, {
-    label: "Services", one: "Service", needs: [services, checks], pane,
+    label: "Services", one: "Service", needs: [services, checks], pane, looks,
     resource: { rows: () => Object.entries(services.value ?? {}) },
     id: ([name]) => name, text: ([name, tags]) => `${name} ${tags.join(" ")}`,
     sign: ([name, tags]) => `${tags} ${checksOf(name).map((one) => one.Status)}`,
@@ -114,6 +115,7 @@ function nodesView(root, life) {
   listView(root, life, {
     label: "Nodes", one: "Node", needs: [nodes, checks, sessions],
     resource: { rows: () => nodes.value ?? [] },
+    looks: (node) => [node, checksOf(node.Node), own(node.Node)],
     id: (node) => node.Node, text: (node) => `${node.Node} ${node.Address}`,
     sign: (node) => `${node.Address} ${checksOf(node.Node).map((one) => one.Status)} ${own(node.Node).length}`,
     columns: [
@@ -135,7 +137,7 @@ function nodesView(root, life) {
 function checksView(root, life) {
   const id = (check) => `${check.Node}/${check.CheckID}`;
   listView(root, life, {
-    label: "Checks", one: "Check", needs: [checks], resource: { rows: () => checks.value ?? [] }, id,
+    label: "Checks", one: "Check", needs: [checks], resource: { rows: () => checks.value ?? [] }, id, looks: (check) => check,
     text: (check) => `${id(check)} ${check.Name} ${check.ServiceName} ${check.Status}`,
     sign: (check) => `${check.Status} ${check.Output}`,
     columns: [

@@ -9,24 +9,35 @@ import { openDialog } from "../widgets/dialog.js";
 
 const shown = (bytes) => textOf(bytes) ?? hex(bytes);
 
+/** What ends the lines of a text: "\n" or "\r\n"; `null` where they are mixed. A field for texts has "\n" alone. */
+function lineEnd(text) {
+  if (!text.includes("\r")) return "\n";
+  return /(^|[^\r])\n|\r(?!\n)/.test(text) ? null : "\r\n";
+}
+
 /** The fields of a value: its form, its text and its flags. */
 function valueFields(bytes, flags) {
-  const text = textOf(bytes);
-  const area = el("textarea", { rows: 14, spellcheck: "false", class: "mono", set: { value: text ?? hex(bytes) } });
+  const given = textOf(bytes);
+  let ending = given === null ? null : lineEnd(given);
+  const area = el("textarea", { rows: 14, spellcheck: "false", class: "mono", set: { value: ending ? given.replaceAll(ending, "\n") : hex(bytes) } });
   const form = el("select", {}, el("option", { value: "text" }, "Text"), el("option", { value: "hex" }, "Hex"));
-  form.value = text === null ? "hex" : "text";
-  const flag = el("input", { type: "number", min: "0", step: "1", set: { value: String(flags) } });
+  form.value = ending ? "text" : "hex";
+  // No field for numbers: it would round what is above 2^53.
+  const flag = el("input", { inputmode: "numeric", pattern: "[0-9]+", autocomplete: "off", set: { value: flags } });
   const wrong = el("p", { class: "bad", role: "alert", hidden: true });
-  const get = () => (form.value === "text" ? new TextEncoder().encode(area.value) : fromHex(area.value));
+  const read = (as) => (as === "text" ? new TextEncoder().encode(area.value.replaceAll("\n", ending)) : fromHex(area.value));
   let before = form.value;
   form.addEventListener("change", () => {
-    const now = before === "text" ? new TextEncoder().encode(area.value) : fromHex(area.value);
-    const asText = now && textOf(now);
+    const now = read(before);
+    const text = now && form.value === "text" ? textOf(now) : null;
+    const end = text === null ? null : lineEnd(text);
     if (form.value === "hex" && now) area.value = hex(now);
-    else if (form.value === "text" && asText !== null && now) area.value = asText;
-    else {
+    else if (end) {
+      ending = end;
+      area.value = text.replaceAll(end, "\n");
+    } else {
       form.value = before;
-      fill(show(wrong, true), "These bytes are no text.");
+      fill(show(wrong, true), "These bytes cannot be edited as text.");
     }
     before = form.value;
   });
@@ -36,7 +47,7 @@ function valueFields(bytes, flags) {
     node, area, flags: () => flag.value || "0",
     /** The bytes; `null` after saying that they are not hexadecimal. */
     bytes() {
-      const bytes = get();
+      const bytes = read(form.value);
       fill(show(wrong, bytes === null), "Expected pairs of hexadecimal digits.");
       return bytes;
     },
@@ -60,7 +71,7 @@ function conflict(place, theirs, mine, write, take) {
 
 /** An editor of a key. `entry` is what it was made of; `null` for a new key. `done` is called at its end. */
 export function editor(key, entry, done) {
-  const fields = valueFields(fromBase64(entry?.Value), entry?.Flags ?? 0);
+  const fields = valueFields(fromBase64(entry?.Value), entry?.Flags ?? "0");
   const note = el("p", { class: "warn", role: "status", hidden: true });
   const clash = el("div", { class: "conflict", hidden: true });
   const base = entry?.ModifyIndex ?? 0;
@@ -96,7 +107,7 @@ export function editor(key, entry, done) {
 /** Asks for a new key. */
 export function newKey(prefix) {
   const name = el("input", { required: true, spellcheck: "false", autocomplete: "off", class: "mono", set: { value: prefix } });
-  const fields = valueFields(new Uint8Array(), 0);
+  const fields = valueFields(new Uint8Array(), "0");
   const wrong = el("p", { class: "bad", role: "alert", hidden: true });
   const save = async (event) => {
     event.preventDefault();

@@ -40,6 +40,7 @@ function pane(root, record, wanted) {
   const cause = record.caused_by && (recordAt(record.caused_by) ?? { number: record.caused_by, kind: "gone", text: "" });
   const caused = causedBy(record);
   const line = (one) => el("li", {}, recordLink(one.number), " ", badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
+  const held = record.kind === "acquired" && locks.rows.get(record.key)?.bars.find((bar) => bar.began === record.number);
   const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause", "caused_by"]);
   const rest = Object.entries(record).filter(([name]) => !shown.has(name)).map(([name, value]) => [name.replaceAll("_", " "), value === null ? "none" : String(value)]);
   return fill(root,
@@ -49,7 +50,7 @@ function pane(root, record, wanted) {
     facts([["At", moment(record.at_ms)], ["Index", String(record.index)],
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],
-      ["Why", record.cause], ...rest]),
+      ["Why", record.cause], ["Lost by", held?.ended ? recordLink(held.ended) : null], ...rest]),
     record.key !== undefined && el("div", { class: "actions" },
       link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" })),
     el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, record.kind === "request" ? "A client sent it." : "The clock, or the test’s own program."),
@@ -67,6 +68,8 @@ export function mount(root) {
   let follows = place.query.get("at") === null;
   let isFound = false;
   let asked = null;
+  /** The record that the pane shows, and how many records it had caused. */
+  let drawnPane = "";
   let seen = { last: 0, key: "", found: [] };
   const total = el("span", { class: "quiet", role: "status" });
   const detail = el("section", { class: "pane", "aria-label": "Record" });
@@ -86,6 +89,7 @@ export function mount(root) {
       { name: "What", cell: (one) => readable(one.text), width: "minmax(8rem, 1fr)" },
     ],
     id: (one) => one.number, sign: () => `${locks.isLoaded}`, open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
+    scrolledBack: () => { follows = false; draw(); },
     empty: "No such record yet.",
   });
 
@@ -102,7 +106,9 @@ export function mount(root) {
     const same = JSON.stringify([wanted, group.value]);
     const [first] = records.all;
     if (same !== seen.key || records.last < seen.last) seen = { last: 0, key: same, found: [] };
-    if (first && seen.found.length && seen.found[0].number < first.number) seen.found = seen.found.filter((one) => one.number >= first.number);
+    const before = seen.found.length;
+    if (first && before && seen.found[0].number < first.number) seen.found = seen.found.filter((one) => one.number >= first.number);
+    seen.dropped = before - seen.found.length;
     let at = records.all.length;
     while (at > 0 && records.all[at - 1].number > seen.last) at -= 1;
     for (; at < records.all.length; at += 1) if (matches(records.all[at], wanted)) seen.found.push(records.all[at]);
@@ -115,7 +121,7 @@ export function mount(root) {
     following.setAttribute("aria-pressed", String(follows));
     const gone = records.missed ? `, ${records.missed.toLocaleString("en")} left out: too many at once` : "";
     fill(total, `${shown.length.toLocaleString("en")} of ${count(records.all.length, "record")}${gone}`);
-    list.set(shown);
+    list.set(shown, undefined, seen.dropped);
     if (follows) requestAnimationFrame(() => list.scrollToEnd());
   }
 
@@ -126,6 +132,14 @@ export function mount(root) {
     if (!await readAround(Number(at)).catch(() => false)) return;
     seen = { last: 0, key: "", found: [] };
     drawPlace();
+  }
+
+  /** Draws the pane again when a record of it is new. */
+  function drawPane(record, at) {
+    const looks = record ? `${record.number} ${causedBy(record).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
+    if (looks === drawnPane) return;
+    drawnPane = looks;
+    pane(detail, record, at);
   }
 
   function drawPlace() {
@@ -143,7 +157,7 @@ export function mount(root) {
     const record = at === null ? null : recordAt(Number(at));
     isFound = record !== null;
     if (at !== null && !isFound) reach(at);
-    pane(detail, record, at);
+    drawPane(record, at);
     list.select(at === null ? null : Number(at));
     draw();
     if (at !== null) { follows = false; list.reveal(Number(at)); draw(); }
@@ -156,8 +170,6 @@ export function mount(root) {
     if (!await ask("Clear the history", "The server forgets all records so far.", "Clear")) return;
     await attempt(async () => { await control("DELETE", "/history"); records.all = []; seen = { last: 0, key: "", found: [] }; draw(); }, "The history is empty.");
   };
-  // Who scrolls back wants to read.
-  list.node.addEventListener("wheel", (event) => { if (event.deltaY < 0) follows = false; }, { passive: true });
   for (const one of [key, session, text]) one.addEventListener("input", refilter);
   group.addEventListener("change", refilter);
   root.append(el("div", { class: "split wide-side on-demand" },
@@ -168,7 +180,10 @@ export function mount(root) {
     // A link may lead to a record that the page has not got yet.
     const at = place.query.get("at");
     if (at !== null && !isFound && (recordAt(Number(at)) || asked !== at)) drawPlace();
-    else draw();
+    else {
+      if (at !== null) drawPane(recordAt(Number(at)), at);
+      draw();
+    }
   }), on("place", drawPlace), on("names", drawPlace));
   drawPlace();
   return () => life.stop();

@@ -2,7 +2,7 @@
 
 import { control } from "../data/api.js";
 import { countdown } from "../core/clock.js";
-import { badge, button, el, facts, fill, link } from "../core/dom.js";
+import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { fromBase64, moment } from "../core/format.js";
 import { deleteKey, getKey } from "../data/kv.js";
 import { blocked, deadlines, sessions, use } from "../data/resources.js";
@@ -48,14 +48,14 @@ export function keyPane(root, key) {
   };
 
   function drawHead() {
-    fill(head, button("‹ Keys", () => go(href("kv")), { class: "small back" }),
+    refill(head, [entry === undefined, Boolean(entry), server.control], () => [button("‹ Keys", () => go(href("kv")), { class: "small back" }),
       el("h2", { class: "mono" }, key),
       el("div", { class: "actions" },
         button(entry ? "Edit" : "Create", edit, { disabled: entry === undefined }),
         entry && button("Download", () => download(key, fromBase64(entry.Value))),
         entry && button("Delete", remove, { class: "danger" }),
         server.control && link("Lock over time", href("locks", { key }), { class: "button" }),
-        server.control && link("History", href("history", { key }), { class: "button" })));
+        server.control && link("History", href("history", { key }), { class: "button" }))]);
   }
 
   function drawLock() {
@@ -63,23 +63,28 @@ export function keyPane(root, key) {
     const known = sessions.value?.find((session) => session.ID === holder);
     const { lapses, delays } = deadlines();
     const delay = delays.get(key);
-    const words = holder ? badge("held", "good") : delay !== undefined ? badge("lock-delay", "warn") : badge("free", "quiet");
-    fill(lock, el("h3", {}, "Lock ", words), facts([
+    const words = error && !entry ? null : holder ? badge("held", "good") : delay !== undefined ? badge("lock-delay", "warn") : badge("free", "quiet");
+    const since = explained?.held_since_ms ?? null;
+    const looks = [holder, known?.Node, words?.textContent, since, lapses.has(holder), entry?.LockIndex, explained?.waiting.length, explained?.last];
+    refill(lock, looks, () => [el("h3", {}, "Lock ", words), facts([
       ["Session", holder && sessionLink(holder)],
       ["Id", holder && el("span", { class: "mono" }, holder)],
       ["Node", known?.Node],
-      ["Held since", explained?.held_since_ms !== null && explained?.held_since_ms !== undefined && holder ? moment(explained.held_since_ms) : null],
+      ["Held since", since !== null && holder ? moment(since) : null],
       ["Lapses in", holder && lapses.has(holder) ? countdown(lapses.get(holder)) : null],
       ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
       ["LockIndex", entry ? String(entry.LockIndex) : null],
       ["Waiting for it", explained && (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0")],
       ["Last", explained?.last && readable(explained.last)],
-    ]));
+    ])]);
+    const left = lock.querySelector("time.countdown");
+    if (left) left.dataset.at = lapses.get(holder) ?? delay;
   }
 
   function drawValue() {
     if (isEditing) return isEditing.changed(entry);
-    if (error) return fill(place, el("p", { class: "bad" }, error.message));
+    // What was last known stays in sight while the server is gone.
+    if (error && (error.status || !entry)) return fill(place, el("p", { class: "bad" }, error.message));
     if (entry === undefined) return fill(place, el("p", { class: "nothing" }, "Reading …"));
     if (entry === null) return fill(place, el("p", { class: "nothing" }, "There is no such key."));
     return fill(place, valueView(fromBase64(entry.Value)));
@@ -88,8 +93,8 @@ export function keyPane(root, key) {
   function draw(isNew) {
     drawHead();
     drawLock();
-    fill(indexes, entry && facts([
-      ["Flags", String(entry.Flags)], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
+    refill(indexes, [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex], () => entry && facts([
+      ["Flags", entry.Flags], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
     ]));
     if (isNew) drawValue();
   }

@@ -101,7 +101,7 @@ export function mount(root) {
     const whole = keys.names.length;
     fill(total, keys.error ? keys.error.message : !keys.isLoaded ? "" : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
     total.classList.toggle("bad", Boolean(keys.error));
-    tree.set(keys.isLoaded || keys.error ? rows : null);
+    tree.set(keys.isLoaded || keys.error ? rows : null, keys.error?.message);
   }
 
   function drawPlace() {
@@ -120,6 +120,7 @@ export function mount(root) {
     else detail = keyPane(pane, key);
     tree.select(key === null ? null : `=${key}`);
     draw();
+    if (key !== null) tree.reveal(`=${key}`);
   }
 
   input.addEventListener("input", () => { filter = input.value; draw(); });

@@ -34,7 +34,9 @@ function barNode(bar, key, lanes) {
   const name = nameFor(bar.session);
   const end = bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
   const words = `${name} held ${key} from ${moment(bar.from)}, ${end}`;
-  const node = link(name, href("history", { key, at: bar.began, ms: bar.began ? null : Math.round(bar.from) }), {
+  // A lock that was lost leads to why it was lost.
+  const number = bar.ended ?? bar.began;
+  const node = link(name, href("history", { key, at: number, ms: number ? null : Math.round(bar.from) }), {
     class: `lock-bar${bar.to === null ? " open" : ""}`, title: words, "aria-label": words,
   });
   node.style.setProperty("--hue", hue(bar.session));
@@ -72,7 +74,7 @@ function trackNode(row, view) {
     if (x > room) continue;
     const cause = endOf(bar);
     room = x - cause.length * 6 - 12;
-    parts.push(at(el("span", { class: "lock-cause" }, cause), bar.to));
+    parts.push(at(link(cause, href("history", { key: row.key, at: bar.ended }), { class: "lock-cause" }), bar.to));
   }
   for (const mark of row.refused ?? []) {
     if (mark.at < from || mark.at > to) continue;

@@ -4,6 +4,7 @@ import { list } from "../data/api.js";
 import { el, facts, fill } from "../core/dom.js";
 import { count, fromBase64, textOf } from "../core/format.js";
 import { scope } from "../core/scope.js";
+import { href, go, place as address } from "../core/router.js";
 import { on } from "../core/signal.js";
 import { tabs } from "../widgets/tabs.js";
 
@@ -22,7 +23,9 @@ const LISTS = {
 export function mount(root) {
   const life = scope();
   const place = el("div", { class: "scroll fill", role: "tabpanel", "aria-label": "List", tabindex: "0" });
-  let chosen = "queries";
+  // Consul's own addresses lead here: /ui/dc1/acls/policies.
+  const asked = () => (Object.hasOwn(LISTS, address.query.get("list")) ? address.query.get("list") : "queries");
+  let chosen = asked();
   let drawn = "";
 
   async function load() {
@@ -46,10 +49,14 @@ export function mount(root) {
     fill(place, content());
   }
 
-  const choice = tabs("Lists", Object.entries(LISTS).map(([name, [title]]) => [name, title]), chosen, (name) => { chosen = name; load(); });
+  const choice = tabs("Lists", Object.entries(LISTS).map(([name, [title]]) => [name, title]), chosen, (name) => {
+    chosen = name;
+    if (name !== asked()) go(href("more", { list: name }));
+    load();
+  });
   root.append(el("div", { class: "bar" }, choice.node), place);
   life.every(2000, load);
-  life.add(on("token", load));
+  life.add(on("token", load), on("place", () => { if (address.view === "more" && asked() !== chosen) choice.select(asked()); }));
   load();
   return () => life.stop();
 }

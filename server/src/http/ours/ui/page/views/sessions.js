@@ -2,7 +2,7 @@
 
 import { control, write } from "../data/api.js";
 import { countdown } from "../core/clock.js";
-import { badge, button, el, facts, fill, link } from "../core/dom.js";
+import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { count, goDuration, hue, short } from "../core/format.js";
 import { deadlines, due, held, sessions, use } from "../data/resources.js";
 import { go, href, place } from "../core/router.js";
@@ -58,13 +58,18 @@ export function mount(root) {
     root.classList.toggle("has-detail", id !== null);
     list.select(id);
     const session = sessions.value?.find((one) => one.ID === id);
-    if (!session) {
-      fill(pane, el("p", { class: "nothing" }, !sessions.value ? "Reading …" : id ? `Session ${id} is not there (any more).` : "Choose a session."),
-        id && server.control && link("Its history", href("history", { session: id })));
-      return;
-    }
     const keys = locksOf.get(id) ?? [];
-    fill(pane,
+    const isKnown = Boolean(sessions.value);
+    refill(pane, [id, session, isKnown, keys, lapses.has(id), server.control], () => (session ? sessionPane(session, keys) : [
+      el("p", { class: "nothing" }, !isKnown ? "Reading …" : id ? `Session ${id} is not there (any more).` : "Choose a session."),
+      id && server.control && link("Its history", href("history", { session: id }))]));
+    const left = pane.querySelector("time.countdown");
+    if (left) left.dataset.at = lapses.get(id);
+  }
+
+  function sessionPane(session, keys) {
+    const id = session.ID;
+    return [
       el("div", { class: "bar" }, button("‹ Sessions", () => go(href("sessions")), { class: "small back" }),
         el("h2", {}, session.Name || short(id), " ", badge(session.Behavior, session.Behavior === "delete" ? "warn" : "info")),
         el("div", { class: "actions" }, button("End", () => end(session), { class: "danger" }),
@@ -77,7 +82,8 @@ export function mount(root) {
         ["CreateIndex", String(session.CreateIndex)], ["ModifyIndex", String(session.ModifyIndex)],
       ]),
       server.control && el("h3", {}, keys.length ? `Holds ${count(keys.length, "key")}` : "Holds no key"),
-      el("ul", { class: "plain-list" }, keys.slice(0, 500).map((key) => el("li", {}, keyLink(key)))));
+      el("ul", { class: "plain-list" }, keys.slice(0, 500).map((key) => el("li", {}, keyLink(key)))),
+    ];
   }
 
   function draw() {

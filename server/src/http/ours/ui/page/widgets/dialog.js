@@ -18,8 +18,9 @@ export function ask(title, text, yes) {
   return new Promise((answer) => {
     let isYes = false;
     const accept = button(yes, () => { isYes = true; close(); }, { class: "danger" });
-    const close = openDialog(title, el("div", {}, el("p", {}, text),
-      el("div", { class: "actions" }, accept, button("Cancel", () => close()))), () => answer(isYes));
-    accept.focus();
+    const cancel = button("Cancel", () => close());
+    const close = openDialog(title, el("div", {}, el("p", {}, text), el("div", { class: "actions" }, accept, cancel)), () => answer(isYes));
+    // Enter, pressed once too often, loses nothing.
+    cancel.focus();
   });
 }

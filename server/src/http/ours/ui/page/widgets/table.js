@@ -8,9 +8,9 @@ let tables = 0;
 /**
  * Makes a table. `columns` have a `name`, a `cell(item)`, a `width` in CSS, and `from`: the least width of the table in
  * pixels at which they are shown. `id(item)` tells items apart, `sign(item)` says whether a row looks the same, and
- * `open(item)` opens one. `keydown(event, item)` may handle other keys.
+ * `open(item)` opens one. `keydown(event, item)` may handle other keys. `scrolledBack()` is called when the reader scrolls up.
  */
-export function table({ label, columns, id, sign, open, keydown, rowHeight = 34, role = "grid", attributes, empty = "" }) {
+export function table({ label, columns, id, sign, open, keydown, rowHeight = 34, role = "grid", attributes, scrolledBack, empty = "" }) {
   const name = `t${++tables}`;
   const head = el("div", { class: "head", role: "rowgroup" });
   const body = el("div", { class: "rows", role: "rowgroup" });
@@ -22,6 +22,7 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
   let shown = columns;
   let selected = null;
   let cursor = -1;
+  let lastTop = 0;
   let isPlanned = false;
 
   const rowId = (item) => `${name}-${id(item)}`.replace(/\s/g, "_");
@@ -117,13 +118,20 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
     plan();
   }
 
-  node.addEventListener("scroll", plan, { passive: true });
+  node.addEventListener("scroll", () => {
+    if (node.scrollTop < lastTop - 1) scrolledBack?.();
+    lastTop = node.scrollTop;
+    plan();
+  }, { passive: true });
   new ResizeObserver(plan).observe(node);
   node.addEventListener("keydown", (event) => {
     if (event.target !== node || event.altKey || event.ctrlKey || event.metaKey) return;
     const page = Math.max(1, Math.floor(node.clientHeight / rowHeight) - 2);
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
-    if (event.key in steps) move(cursor + steps[event.key]);
+    // Without a cursor the rows in sight are where one begins.
+    const top = node.scrollTop / rowHeight;
+    const from = cursor >= 0 ? cursor : event.key in steps && steps[event.key] > 0 ? Math.floor(top) - 1 : Math.ceil(top) + page;
+    if (event.key in steps) move(from + steps[event.key]);
     else if (event.key === "Home") move(0);
     else if (event.key === "End") move(items.length - 1);
     else if (event.key === "Enter" && items[cursor] !== undefined) open?.(items[cursor]);
@@ -143,9 +151,14 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
 
   return {
     node: outer,
-    /** Shows these items; `null` while they are not known. */
-    set(next) {
-      nothing.textContent = next ? empty : "Reading …";
+    /**
+     * Shows these items; `null` while they are not known. `why` says why there are none. Of the items of before `dropped` are
+     * gone from the head: what is in sight stays there.
+     */
+    set(next, why = empty, dropped = 0) {
+      if (dropped) lastTop = node.scrollTop -= dropped * rowHeight;
+      if (dropped && cursor >= 0) cursor -= dropped;
+      nothing.textContent = next ? why : "Reading …";
       items = next ?? [];
       if (cursor >= items.length) cursor = items.length - 1;
       plan();

@@ -68,15 +68,16 @@ export function moveByPointer(node, one, changed) {
   node.addEventListener("pointerdown", (event) => {
     if (event.button || event.target.closest("a, button") || !event.target.closest(".track, .axis")) return;
     dragged = { x: event.clientX, from: one.from };
+    node.setPointerCapture(event.pointerId);
   });
-  addEventListener("pointermove", (event) => {
-    if (!dragged || !node.isConnected) return;
+  node.addEventListener("pointermove", (event) => {
+    if (!dragged) return;
     one.follows = false;
     one.from = dragged.from - (event.clientX - dragged.x) / one.scale;
     one.draw();
     changed();
   });
-  addEventListener("pointerup", () => { dragged = null; });
+  for (const end of ["pointerup", "pointercancel"]) node.addEventListener(end, () => { dragged = null; });
   node.addEventListener("wheel", (event) => {
     if (!event.ctrlKey && !event.metaKey) return;
     event.preventDefault();

@@ -8,19 +8,42 @@ import { tabs } from "./tabs.js";
 /** How long a text is shown in full. */
 const LONG = 200000;
 
-function jsonNode(value, name = null, depth = 0) {
-  const label = name === null ? [] : [el("span", { class: "json-name" }, name), ": "];
-  if (value === null || typeof value !== "object") {
-    const kind = value === null ? "null" : typeof value;
-    return el("div", { class: "json-line" }, label, el("span", { class: `json-${kind}` }, JSON.stringify(value)));
+/**
+ * Reads a JSON text as nodes: `{ source }` of a text, number or word, or `{ parts, isList }` with pairs of name and node. Sources
+ * are as they were sent: a number may have more digits than JavaScript keeps, and a name may be there twice.
+ */
+function nodesOf(text) {
+  const root = { parts: [], isList: true };
+  const open = [root];
+  let name = null;
+  const add = (node) => {
+    const { parts, isList } = open.at(-1);
+    parts.push([isList ? String(parts.length) : name, node]);
+    name = null;
+  };
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
+    if (token === "{" || token === "[") {
+      const node = { parts: [], isList: token === "[" };
+      add(node);
+      open.push(node);
+    } else if (token === "}" || token === "]") open.pop();
+    else if (token === "," || token === ":") continue;
+    else if (!open.at(-1).isList && name === null) name = token;
+    else add({ source: token });
   }
-  const isList = Array.isArray(value);
-  const parts = Object.entries(value);
+  return root.parts[0][1];
+}
+
+const KINDS = { '"': "string", t: "boolean", f: "boolean", n: "null" };
+
+function jsonNode({ source, parts, isList }, name = null, depth = 0) {
+  const label = name === null ? [] : [el("span", { class: "json-name" }, name), ": "];
+  if (!parts) return el("div", { class: "json-line" }, label, el("span", { class: `json-${KINDS[source[0]] ?? "number"}` }, source));
   const summary = isList ? `[ ${parts.length} ]` : `{ ${parts.length} }`;
   const node = el("details", { class: "json" }, el("summary", {}, label, summary));
   const unfold = () => {
     if (!node.open || node.childElementCount > 1) return;
-    node.append(...parts.slice(0, 1000).map(([key, part]) => jsonNode(part, isList ? `${key}` : JSON.stringify(key), depth + 1)));
+    node.append(...parts.slice(0, 1000).map(([key, part]) => jsonNode(part, key, depth + 1)));
     if (parts.length > 1000) node.append(el("div", { class: "quiet" }, `… and ${parts.length - 1000} more`));
   };
   node.addEventListener("toggle", unfold);
@@ -29,10 +52,11 @@ function jsonNode(value, name = null, depth = 0) {
   return node;
 }
 
+/** The nodes of a text that is a JSON object or list. */
 function parsed(text) {
   try {
     const value = JSON.parse(text);
-    return typeof value === "object" && value !== null ? value : undefined;
+    return typeof value === "object" && value !== null ? nodesOf(text) : undefined;
   } catch {
     return undefined;
   }
