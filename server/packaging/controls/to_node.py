@@ -92,7 +92,9 @@ def made(call):
     elif body:
         given = "{ body: { " + ", ".join(f"{one.name}: {value(one)}" for one in body) + " } }"
     arguments += [given] if given else []
-    return [f"  {call.name}({head}) {{", f"    return this.call({', '.join(arguments)});", "  }", ""]
+    names = ", ".join(f'"{camel(one.name)}"' for one in call.parameters)
+    known = [] if single or not call.parameters else [f"    onlyKnown(options, {names});"]
+    return [f"  {call.name}({head}) {{", *known, f"    return this.call({', '.join(arguments)});", "  }", ""]
 
 
 def named(type_):
@@ -112,6 +114,13 @@ def generate(calls, types):
         "/** Milliseconds, or text as Go writes durations. */",
         "function duration(value) {",
         '  return typeof value === "number" ? `${Math.round(value * 1000)}us` : value;',
+        "}",
+        "",
+        "/** Rejects options that do not exist: a misspelled one would be ignored. */",
+        "export function onlyKnown(options, ...known) {",
+        "  for (const name of Object.keys(options)) {",
+        "    if (!known.includes(name)) throw new TypeError(`unknown option ${name}: the options are ${known.join(\", \")}`);",
+        "  }",
         "}",
         "",
         "/** What a test can do to a server, and learn about it. */",

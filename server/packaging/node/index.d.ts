@@ -54,8 +54,11 @@ export class Server extends Controls {
   failureText(): Promise<string>;
   /** Runs a test on the server, and shows what happened on it if the test fails. */
   run<T>(test: (server: Server) => T | Promise<T>): Promise<T>;
-  /** Ends the server. Nothing is lost by it: all of its state is in memory. */
-  stop(): Promise<void>;
+  /**
+   * Ends the server. Nothing is lost by it: all of its state is in memory.
+   * @param context What node:test and Vitest hand to `afterEach`: if its test has failed, what happened on the server is shown.
+   */
+  stop(context?: object): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 

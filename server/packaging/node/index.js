@@ -6,7 +6,7 @@ import http from "node:http";
 import readline from "node:readline";
 
 import { findBinary, VARIABLE } from "./binary.js";
-import { Controls } from "./controls.js";
+import { Controls, onlyKnown } from "./controls.js";
 
 export { findBinary, Controls };
 
@@ -113,6 +113,10 @@ export class Server extends Controls {
           `${OWN_VERSION}, or unset ${VARIABLE}, so that the one of the package is used`,
       );
     }
+    const { version } = options;
+    if (version !== undefined && !`${about.version}.`.startsWith(`${version}.`)) {
+      throw new Error(`Consul ${version} is not known: the newest release that is emulated is ${about.version}`);
+    }
     this.seed = about.seed;
   }
 
@@ -155,14 +159,22 @@ export class Server extends Controls {
     try {
       return await test(this);
     } catch (error) {
-      console.error(await this.failureText().catch((reason) => `the server cannot be asked: ${reason.message}`));
+      await this.#report();
       throw error;
     }
   }
 
-  /** Ends the server. Nothing is lost by it: all of its state is in memory. */
-  async stop() {
+  async #report() {
+    console.error(await this.failureText().catch((reason) => `the server cannot be asked: ${reason.message}`));
+  }
+
+  /**
+   * Ends the server. Nothing is lost by it: all of its state is in memory. `context` is what node:test and Vitest hand to
+   * `afterEach`: if its test has failed, what happened on the server is shown.
+   */
+  async stop(context) {
     if (!this.#child) return;
+    if (hasFailed(context)) await this.#report();
     if (this.kill) process.removeListener("exit", this.kill);
     for (const handle of this.#handles) handle.ref();
     this.#child.kill("SIGKILL");
@@ -201,7 +213,13 @@ export class Server extends Controls {
   }
 }
 
+/** Whether a test has failed, by the context of node:test or of Vitest. */
+function hasFailed(context) {
+  return Boolean(context?.error) || context?.task?.result?.state === "fail";
+}
+
 /** Starts a server. */
-export function startServer(options = {}) {
+export async function startServer(options = {}) {
+  onlyKnown(options, "version", "seed", "frozen", "epoch", "port", "config", "files", "args", "binary");
   return Server.start(options);
 }

@@ -69,6 +69,34 @@ test("a failing test shows what happened", () =>
     assert.match(shown.join(), /what happened on http:.*\(seed 7\)/);
   }));
 
+test("afterEach shows what happened in a test that failed", () => {
+  const script = `
+    import test, { afterEach, beforeEach } from "node:test";
+    import { startServer } from "proconsul";
+    let server;
+    beforeEach(async () => { server = await startServer(); });
+    afterEach((context) => server.stop(context));
+    test("fails", () => { throw new Error("as it should"); });
+    test("passes", () => {});
+  `;
+  // Not as a part of this run.
+  const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8", env });
+  assert.equal(stderr.match(/what happened on http:/g)?.length, 1, stdout + stderr);
+});
+
+test("unknown options are errors", async () => {
+  await assert.rejects(startServer({ frozn: true }), /unknown option frozn: the options are version, seed, frozen/);
+  await on({}, (server) => {
+    assert.throws(() => server.fault({ effect: { kind: "hang" }, keyprefix: "a" }), /unknown option keyprefix: .*keyPrefix/);
+  });
+});
+
+test("a release that is not known is an error", async () => {
+  await assert.rejects(startServer({ version: "9.9" }), /Consul 9.9 is not known: the newest release that is emulated is/);
+  await on({ version: "1.8" }, async (server) => assert.equal((await server.server()).version, "1.8.7"));
+});
+
 test("a port that is taken is named", async () => {
   const taken = net.createServer();
   await new Promise((listening) => taken.listen(0, "127.0.0.1", listening));
