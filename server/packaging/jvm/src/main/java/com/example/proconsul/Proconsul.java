@@ -8,7 +8,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Gives each test that has a parameter of type {@link Server} a server of its own, and shows what happened on it when the
- * test fails. On a method it says how that test's server is started, in place of what the class says.
+ * test fails. On a method it says how that test's server is started, in place of what the class says. A parameter of a
+ * {@code @BeforeAll} method makes one server for all tests of the class, which ends with the class; {@link Server#reset} empties it.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

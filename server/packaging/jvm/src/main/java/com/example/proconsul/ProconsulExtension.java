@@ -2,6 +2,7 @@ package com.example.proconsul;
 
 import java.nio.file.Path;
 import java.util.Optional;
+import org.junit.jupiter.api.extension.AfterAllCallback;
 import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ParameterContext;
@@ -9,7 +10,7 @@ import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
 /** What {@link Proconsul} does. */
-public final class ProconsulExtension implements ParameterResolver, AfterEachCallback {
+public final class ProconsulExtension implements ParameterResolver, AfterEachCallback, AfterAllCallback {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(ProconsulExtension.class);
 
     @Override
@@ -24,10 +25,23 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
 
     @Override
     public void afterEach(ExtensionContext context) {
-        Server server = context.getStore(NAMESPACE).remove(Server.class, Server.class);
+        end(context);
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) {
+        end(context);
+    }
+
+    /** Shows the server of a test or of its class where it has failed, and stops the server if it is this context's own. */
+    private static void end(ExtensionContext context) {
+        Server server = context.getStore(NAMESPACE).get(Server.class, Server.class);
         if (server == null) return;
-        try (server) {
+        try {
             if (context.getExecutionException().isPresent()) System.err.println(server.failureText());
+        } finally {
+            Server own = context.getStore(NAMESPACE).remove(Server.class, Server.class);
+            if (own != null) own.close();
         }
     }
 

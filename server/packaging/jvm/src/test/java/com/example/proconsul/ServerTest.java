@@ -2,6 +2,7 @@ package com.example.proconsul;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass;
@@ -16,6 +17,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.platform.testkit.engine.EngineTestKit;
@@ -111,6 +113,42 @@ class ServerTest {
         }
         assertTrue(shown.toString().contains("(seed 7)"), shown.toString());
         assertEquals(1, shown.toString().split("what happened on", -1).length - 1, "only for the test that fails");
+    }
+
+    @Test
+    void aServerOfAClassIsSharedAndEndsWithIt() {
+        PrintStream errors = System.err;
+        ByteArrayOutputStream shown = new ByteArrayOutputStream();
+        System.setErr(new PrintStream(shown, true));
+        try {
+            EngineTestKit.engine("junit-jupiter").selectors(selectClass(Shared.class)).execute()
+                .testEvents().assertStatistics(statistics -> statistics.succeeded(1).failed(1));
+        } finally {
+            System.setErr(errors);
+        }
+        assertEquals(1, shown.toString().split("what happened on", -1).length - 1, shown.toString());
+        assertThrows(RuntimeException.class, () -> Shared.ofClass.clock(), "it has ended");
+    }
+
+    @Proconsul
+    static class Shared {
+        private static Server ofClass;
+
+        @BeforeAll
+        static void all(Server server) {
+            ofClass = server;
+        }
+
+        @Test
+        void shares(Server server) {
+            assertSame(ofClass, server);
+            server.reset();
+        }
+
+        @Test
+        void fails(Server server) {
+            assertEquals("no", "yes");
+        }
     }
 
     @Proconsul(version = "1.8.7")
