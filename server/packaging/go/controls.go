@@ -197,6 +197,9 @@ const KindKeyWritten Kind = "key-written"
 // KindKeyDeleted is key-deleted.
 const KindKeyDeleted Kind = "key-deleted"
 
+// KindKeyTreeDeleted is key-tree-deleted.
+const KindKeyTreeDeleted Kind = "key-tree-deleted"
+
 // KindWriteRefused is write-refused.
 const KindWriteRefused Kind = "write-refused"
 
@@ -332,6 +335,8 @@ type Record struct {
 	Fault string `json:"fault"`
 	// The key that the record is about.
 	Key string `json:"key"`
+	// How many keys were deleted.
+	Keys uint64 `json:"keys"`
 	// How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up.
 	LastsMs uint64 `json:"lasts_ms"`
 	// A request's method.
@@ -344,6 +349,8 @@ type Record struct {
 	Node string `json:"node"`
 	// What the token lacks, such as `key:write`.
 	Permission string `json:"permission"`
+	// What the deleted keys start with.
+	Prefix string `json:"prefix"`
 	// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`.
 	Request uint64 `json:"request"`
 	// How many rows were removed from an answer.

@@ -170,7 +170,7 @@ export interface InstalledRule {
 }
 
 /** A kind of record. */
-export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
+export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "key-tree-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
 
 /** A server that was started on demand. */
 export interface Listed {
@@ -241,6 +241,8 @@ export interface Record {
   fault?: string | null;
   /** The key that the record is about. */
   key?: string | null;
+  /** How many keys were deleted. */
+  keys?: number | null;
   /** How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up. */
   lasts_ms?: number | null;
   /** A request's method. */
@@ -253,6 +255,8 @@ export interface Record {
   node?: string | null;
   /** What the token lacks, such as `key:write`. */
   permission?: string | null;
+  /** What the deleted keys start with. */
+  prefix?: string | null;
   /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`. */
   request?: number | null;
   /** How many rows were removed from an answer. */

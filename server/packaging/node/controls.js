@@ -5,6 +5,13 @@ function duration(value) {
   return typeof value === "number" ? `${Math.round(value * 1000)}us` : value;
 }
 
+/** Rejects options that do not exist: a misspelled one would be ignored. */
+export function onlyKnown(options, ...known) {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) throw new TypeError(`unknown option ${name}: the options are ${known.join(", ")}`);
+  }
+}
+
 /** What a test can do to a server, and learn about it. */
 export class Controls {
   acceptConnections() {
@@ -28,6 +35,7 @@ export class Controls {
   }
 
   changeRules(options) {
+    onlyKnown(options, "token", "rules");
     return this.call("POST", "/acl/rules", { body: { token: options.token, rules: options.rules } });
   }
 
@@ -52,6 +60,7 @@ export class Controls {
   }
 
   delayWakes(options) {
+    onlyKnown(options, "prefix", "by", "times");
     return this.call("POST", "/wakes/delay", { body: { prefix: options.prefix, by: duration(options.by), times: options.times } });
   }
 
@@ -76,6 +85,7 @@ export class Controls {
   }
 
   explainPermission(options) {
+    onlyKnown(options, "permission", "token", "name");
     return this.call("GET", "/acl/explain", { query: { permission: options.permission, token: options.token, name: options.name } });
   }
 
@@ -84,10 +94,12 @@ export class Controls {
   }
 
   failCheck(options) {
+    onlyKnown(options, "check", "node");
     return this.call("POST", "/checks/fail", { body: { check: options.check, node: options.node } });
   }
 
   fault(options) {
+    onlyKnown(options, "effect", "chance", "client", "fromMs", "header", "keyPrefix", "method", "nth", "path", "seed", "session", "times", "toMs");
     return this.call("POST", "/faults", { body: { effect: options.effect, chance: options.chance, client: options.client, from_ms: options.fromMs, header: options.header, key_prefix: options.keyPrefix, method: options.method, nth: options.nth, path: options.path, seed: options.seed, session: options.session, times: options.times, to_ms: options.toMs } });
   }
 
@@ -104,6 +116,7 @@ export class Controls {
   }
 
   history(options = {}) {
+    onlyKnown(options, "after", "key", "kind", "limit", "session");
     return this.call("GET", "/history", { query: { after: options.after, key: options.key, kind: options.kind, limit: options.limit, session: options.session } });
   }
 
@@ -124,6 +137,7 @@ export class Controls {
   }
 
   loseLeader(options = {}) {
+    onlyKnown(options, "phases", "scenario");
     return this.call("POST", "/leader/lose", { body: { phases: options.phases, scenario: options.scenario } });
   }
 
@@ -132,6 +146,7 @@ export class Controls {
   }
 
   makeToken(options) {
+    onlyKnown(options, "rules", "description");
     return this.call("POST", "/acl/token", { body: { rules: options.rules, description: options.description } });
   }
 
@@ -144,6 +159,7 @@ export class Controls {
   }
 
   passCheck(options) {
+    onlyKnown(options, "check", "node");
     return this.call("POST", "/checks/pass", { body: { check: options.check, node: options.node } });
   }
 
@@ -180,6 +196,7 @@ export class Controls {
   }
 
   safety(options) {
+    onlyKnown(options, "key", "beliefs");
     return this.call("POST", "/safety", { body: { key: options.key, beliefs: options.beliefs } });
   }
 
@@ -192,6 +209,7 @@ export class Controls {
   }
 
   startServer(options = {}) {
+    onlyKnown(options, "address", "controlPort", "datacenter", "epoch", "frozen", "historyCapacity", "httpPort", "node", "seed", "sessionTtlMin", "settings", "strict", "version");
     return this.call("POST", "/servers", { body: { address: options.address, control_port: options.controlPort, datacenter: options.datacenter, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
   }
 
@@ -208,10 +226,12 @@ export class Controls {
   }
 
   waitBlocked(options) {
+    onlyKnown(options, "count", "prefix", "service", "session", "timeout");
     return this.call("POST", "/wait/blocked", { body: { count: options.count, prefix: options.prefix, service: options.service, session: options.session, timeout: duration(options.timeout ?? "10s") } });
   }
 
   waitEvent(options = {}) {
+    onlyKnown(options, "after", "key", "kind", "session", "timeout");
     return this.call("POST", "/wait/event", { body: { after: options.after, key: options.key, kind: options.kind, session: options.session, timeout: duration(options.timeout ?? "10s") } });
   }
 

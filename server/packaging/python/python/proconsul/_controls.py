@@ -10,7 +10,7 @@ from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
 Duration = Union[str, int, float, timedelta]
 
 #: A kind of record.
-Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
+Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "key-tree-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
 
 #: A phase.
 Phase = Literal["never-elected", "unreachable", "electing", "quorum-lost", "no-leader"]
@@ -268,6 +268,8 @@ class Record(TypedDict, total=False):
     """The fault that hit a request, in words; null when none did."""
     key: str | None
     """The key that the record is about."""
+    keys: int | None
+    """How many keys were deleted."""
     lasts_ms: int | None
     """How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up."""
     method: str | None
@@ -280,6 +282,8 @@ class Record(TypedDict, total=False):
     """The node of a session that was created."""
     permission: str | None
     """What the token lacks, such as `key:write`."""
+    prefix: str | None
+    """What the deleted keys start with."""
     request: int | None
     """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`."""
     rows: int | None
