@@ -24,10 +24,10 @@ const PARTS: &[(&str, &[&str])] = &[
         "config",
         &["clock", "definition", "history", "store", "version"],
     ),
-    ("https", &["clock", "config", "go"]),
+    ("https", &["clock", "config", "go", "version"]),
     ("definition", &["go", "store", "version"]),
     ("entry", &["filter", "go", "store", "version"]),
-    ("probe", &["engine", "go", "os", "store"]),
+    ("probe", &["engine", "go", "os", "store", "version"]),
     ("history", &["named", "store", "timestamp"]),
     (
         "faults",

@@ -180,7 +180,8 @@ impl Prepared {
                 "skipping file {file}, extension must be .hcl or .json, or config format must be set"
             );
         }
-        for warning in &self.resolved.warnings {
+        let open = open_control(&self.resolved.config);
+        for warning in self.resolved.warnings.iter().chain(&open) {
             warn!(target: "agent", "{warning}");
         }
     }

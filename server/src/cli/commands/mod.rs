@@ -9,8 +9,7 @@
 //! | `lock`, `watch` | run programs while a lock is held, or whenever something changes |
 //! | `mesh` | `config ...`, `intention ...` |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
-//! | `operator` | `operator raft ...`, `connect ca get-config`, `rtt`, `keygen` |
-//! | `validate` | whether an agent would start with these files |
+//! | `operator` | `operator raft ...`, `connect ca get-config`, `rtt`; `keygen`, `validate`, which ask nobody |
 //! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
 //! | `snapshot` | `snapshot save`, `inspect`, `restore` |
@@ -60,7 +59,6 @@ mod parts;
 mod ready;
 mod session;
 mod snapshot;
-mod validate;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -164,7 +162,6 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         catalog::services::COMMANDS,
         session::COMMANDS,
         snapshot::COMMANDS,
-        validate::COMMANDS,
         child::watch::COMMANDS,
     ]
     .into_iter()

@@ -1,12 +1,16 @@
-//! What operators ask: `operator raft ...`, `connect ca get-config`, `rtt`, and `keygen`, which asks nobody.
+//! What operators ask: `operator raft ...`, `connect ca get-config`, `rtt`; and `keygen` and `validate`, which ask nobody.
+
+use std::path::Path;
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
 use super::{Failure, Outcome, because, shown};
+use crate::cli::agent;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::parts::table::columns;
+use crate::cli::output;
 use crate::entropy::Entropy;
 use crate::go::json::document::document;
 use crate::go::json::encode::reprint::compact;
@@ -21,6 +25,10 @@ commands! {
     }
     "rtt" "NODE [NODE]" rtt "Estimates how long a packet takes between two nodes, one of them the agent's unless both are given" {
         Switch "wan" "By the coordinates between datacenters, of NODE.DATACENTER";
+    }
+    "validate" "FILE_OR_DIRECTORY..." validate "Checks configuration files and folders as an agent does" {
+        Text "config-format" "The format of all files, hcl or json, whatever their names";
+        Switch "quiet" "Prints nothing if they are valid";
     }
 }
 
@@ -188,4 +196,26 @@ fn distance(one: &Value, other: &Value) -> f64 {
     let plain = squares.sqrt() + number(one, "Height") + number(other, "Height");
     let adjusted = plain + number(one, "Adjustment") + number(other, "Adjustment");
     if adjusted > 0.0 { adjusted } else { plain }
+}
+
+async fn validate(given: Given) -> Outcome {
+    if given.rest().is_empty() {
+        return Err("Must specify at least one config file or directory".into());
+    }
+    let flag = |path: &String| match Path::new(path).is_dir() {
+        true => format!("-config-dir={path}"),
+        false => format!("-config-file={path}"),
+    };
+    let mut arguments: Vec<String> = given.rest().iter().map(flag).collect();
+    let format = given.filled("config-format");
+    arguments.extend(format.map(|format| format!("-config-format={format}")));
+    let warnings = agent::validate(&arguments)
+        .map_err(|error| Failure::from(format!("Config validation failed: {error}")))?;
+    if given.is_set("quiet") {
+        return Ok(String::new());
+    }
+    for warning in warnings {
+        output::err(&format!("{warning}\n"));
+    }
+    Ok("Configuration is valid!\n".to_owned())
 }

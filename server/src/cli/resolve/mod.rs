@@ -125,7 +125,6 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     warnings.extend(https::warning(&config.https));
     warnings.extend(acl::warnings(settings, &config.acl, version));
     take_definitions(settings, &mut config)?;
-    warnings.extend(listen::open_control(&config));
 
     Ok(Resolved {
         print_port: settings.http_port_ephemeral == Some(true) || config.control_port == Some(0),
