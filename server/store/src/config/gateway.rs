@@ -9,7 +9,7 @@ use super::value::ConfigValue;
 use super::{ConfigPlace, ConfigRow, ConfigTable};
 use crate::catalog::Catalog;
 use crate::catalog::registration::ServiceRow;
-use crate::catalog::service::gateway::{GatewayPlace, GatewayService, GatewayTable};
+use crate::catalog::service::gateway::{GatewayPlace, GatewayService, GatewayTable, TERMINATING};
 use crate::catalog::service::{Instance, ServiceInstances, ServiceView};
 use crate::catalog::trees::gateway_entry;
 use crate::read::{Answer, Read, ReadResult, ReadSet, Subject, Tree, Watch};
@@ -17,8 +17,6 @@ use crate::{Change, Index, Store};
 
 /// The kind of gateways that lead into the mesh.
 const INGRESS: &str = "ingress-gateway";
-/// The kind of gateways that lead out of the mesh.
-pub(crate) const TERMINATING: &str = "terminating-gateway";
 /// The name that stands for all services.
 const EVERY: &str = "*";
 /// The kinds of gateways whose entries name services.

@@ -7,6 +7,9 @@ use crate::Index;
 use crate::config::value::ConfigValue;
 use crate::ordered::OrderedMap;
 
+/// The kind of gateways that lead out of the mesh.
+pub(crate) const TERMINATING: &str = "terminating-gateway";
+
 /// A service that stands behind a gateway.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use crate::Change;
 use crate::catalog::registration::{NewService, ServiceAddress, ServiceRow};
+use crate::catalog::service::gateway::TERMINATING;
 use crate::command::Command;
-use crate::config::gateway::TERMINATING;
 use crate::ordered::OrderedMap;
 
 /// How the tags of virtual addresses begin. That of an instance's own service is this.
