@@ -198,10 +198,8 @@ impl Command for AuthMethodWrite {
         check_name(&method.name, LONGEST)
             .map_err(|flaw| AclRefusal::BadName(AclKind::AuthMethod, flaw))?;
         let current = change.store.auth_method(&method.name);
-        if let Some(current) = current {
-            if method.kind != current.method.kind {
-                return Err(AclRefusal::Immutable(AclKind::AuthMethod, "Type"));
-            }
+        if current.is_some_and(|current| current.method.kind != method.kind) {
+            return Err(AclRefusal::Immutable(AclKind::AuthMethod, "Type"));
         }
         let created = current.map(|row| row.create_index);
         if let Some(flaw) = self.flaw {
