@@ -10,8 +10,6 @@ use crate::catalog::Catalog;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
 use crate::catalog::service::gateway::GatewayPlace;
 use crate::command::effects::Touched;
-use crate::config::intention::INTENTION;
-use crate::config::{ConfigPlace, ConfigTable};
 use crate::kv::key::Key;
 use crate::kv::radix;
 use crate::ordered::OrderedMap;
@@ -30,8 +28,8 @@ const OF_SERVICE: &str = "service";
 pub(crate) type Entry = (Tree, Key);
 
 impl Trees {
-    /// Builds the trees of these tables.
-    pub(crate) fn of(catalog: &Catalog, config: &ConfigTable) -> Self {
+    /// Builds the trees of the catalog's tables and of other rows.
+    pub(crate) fn of(catalog: &Catalog, others: impl Iterator<Item = Entry>) -> Self {
         let nodes = catalog.nodes.iter();
         let nodes = nodes.flat_map(|(name, row)| node_entries(name, row));
         let services = catalog.services.iter();
@@ -46,7 +44,7 @@ impl Trees {
             .chain(checks)
             .chain(coordinates)
             .chain(gateways)
-            .chain(config.rows.keys().filter_map(config_entry));
+            .chain(others);
         for (tree, key) in entries {
             trees.0[tree as usize].insert(key, ());
         }
@@ -158,9 +156,9 @@ pub(crate) fn gateway_entry((gateway, service, port): &GatewayPlace) -> Entry {
     (Tree::GatewayServices, Key::new(key))
 }
 
-/// Returns the entry of a configuration entry; none for an intention, which has a table of its own.
-pub(crate) fn config_entry((kind, name): &ConfigPlace) -> Option<Entry> {
-    (kind != INTENTION).then(|| (Tree::ConfigEntries, key_of(&[kind, name])))
+/// Returns the entry of the configuration entry with this kind and name, in lower case.
+pub(crate) fn config_entry(kind: &str, name: &str) -> Entry {
+    (Tree::ConfigEntries, key_of(&[kind, name]))
 }
 
 /// Returns the key with these parts, each of which ends in a NUL.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use crate::catalog::service::gateway::{GatewayService, GatewayTable};
 use crate::catalog::service::virtual_address::{self, VirtualRow, VirtualTable};
-use crate::catalog::trees::config_entry;
+use crate::catalog::trees::{Entry, config_entry};
 use crate::command::Command;
 use crate::command::effects::Touched;
 use crate::command::entry::{self, LogEntry};
@@ -62,6 +62,11 @@ impl ConfigEntry {
 
 pub(crate) fn place(kind: &str, name: &str) -> ConfigPlace {
     (kind.to_owned(), name.to_lowercase())
+}
+
+/// Returns the entry of a row in the tree of Consul's table; none for an intention, which has a table of its own.
+fn tree_entry((kind, name): &ConfigPlace) -> Option<Entry> {
+    (kind != INTENTION).then(|| config_entry(kind, name))
 }
 
 /// All entries.
@@ -164,6 +169,11 @@ impl ConfigTable {
     /// Returns the contents of an entry.
     pub(crate) fn body(&self, kind: &str, name: &str) -> Option<&ConfigValue> {
         Some(&self.row(kind, name)?.entry.body)
+    }
+
+    /// Returns the entries of the rows in the tree of Consul's table.
+    pub(crate) fn tree_entries(&self) -> impl Iterator<Item = Entry> {
+        self.rows.keys().filter_map(tree_entry)
     }
 
     fn row(&self, kind: &str, name: &str) -> Option<&Arc<ConfigRow>> {
@@ -304,7 +314,7 @@ impl Change<'_> {
         self.store.config = table;
         let name = row.as_ref().map_or(&*place.1, |row| &row.entry.name);
         self.entry_holds_virtual_address(&place.0, name, row.is_some());
-        let entry: Vec<_> = config_entry(&place).into_iter().collect();
+        let entry: Vec<_> = tree_entry(&place).into_iter().collect();
         let now = row.is_some().then(|| entry.clone());
         self.replace_entries(&entry, now.unwrap_or_default());
         if gateway::KINDS.contains(&place.0.as_str()) {

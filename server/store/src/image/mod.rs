@@ -238,7 +238,7 @@ impl Store {
             Some(rows) => GatewayTable::of(rows),
             None => store.gateway_services_anew(),
         };
-        store.catalog.trees = Trees::of(&store.catalog, &store.config);
+        store.catalog.trees = Trees::of(&store.catalog, store.config.tree_entries());
         store.carry(Timestamp::ZERO, now);
         Ok(store)
     }

@@ -35,14 +35,6 @@ fn entries() -> Vec<Value> {
                 "PassiveHealthCheck": {"Interval": 4, "MaxFailures": 5},
             }]}],
         }),
-        json!({"Kind": "service-intentions", "Name": "web", "JWT": tokens, "Sources": [{
-            "Name": "api",
-            "Permissions": [{"Action": "allow", "HTTP": {
-                "PathPrefix": "/", "Methods": ["GET"],
-                "Header": [{"Name": "h", "Contains": "x", "IgnoreCase": true}],
-            }, "JWT": tokens}],
-            "Precedence": 9, "Type": "consul",
-        }]}),
         json!({"Kind": "mesh", "TransparentProxy": {"MeshDestinationsOnly": false}, "HTTP": {
             "SanitizeXForwardedClientCert": true,
             "Incoming": {"RequestNormalization": {
@@ -74,6 +66,15 @@ fn entries() -> Vec<Value> {
             "Forwarding": {"HeaderName": "h", "PadForwardPayloadHeader": true},
             "CacheConfig": {"Size": 8},
         }),
+        // It names the provider above.
+        json!({"Kind": "service-intentions", "Name": "web", "JWT": tokens, "Sources": [{
+            "Name": "api",
+            "Permissions": [{"Action": "allow", "HTTP": {
+                "PathPrefix": "/", "Methods": ["GET"],
+                "Header": [{"Name": "h", "Contains": "x", "IgnoreCase": true}],
+            }, "JWT": tokens}],
+            "Precedence": 9, "Type": "consul",
+        }]}),
     ]
 }
 
@@ -185,7 +186,7 @@ fn releases_know_the_kinds_and_fields_of_their_time() {
     let rows = [
         (
             9,
-            r#"{"Kind":"service-intentions","Name":"a","Sources":[]}"#,
+            r#"{"Kind":"service-intentions","Name":"a","Sources":[{"Name":"b","Action":"allow"}]}"#,
         ),
         (
             9,

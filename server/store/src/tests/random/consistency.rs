@@ -172,7 +172,7 @@ fn catalog(store: &Store) {
     assert!(names.all(|name| catalog.newest_by_service.contains_key(name)));
     assert_eq!(
         catalog.trees,
-        Trees::of(catalog, &store.config),
+        Trees::of(catalog, store.config.tree_entries()),
         "the trees have the rows' entries"
     );
     let tables = [
