@@ -140,7 +140,7 @@ pub(super) const KINDS: &[Kind] = &[
     kind("terminating-gateway", gateway::TERMINATING),
     kind("service-intentions", mesh::INTENTIONS)
         .since(IntentionEntries)
-        .unchecked(Unchecked::Some),
+        .unchecked(Unchecked::Fields(&["JWT"])),
     only("mesh", kind("mesh", mesh::MESH))
         .since(ConfigTransparentProxies)
         .unchecked(Unchecked::Fields(&[
