@@ -25,6 +25,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     errors::CASES,
     gzip::CASES,
     settings::CASES,
+    settings::limits::CASES,
     body_values::CASES,
     later_fields::CASES,
 ];

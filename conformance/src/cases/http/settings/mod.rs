@@ -1,15 +1,13 @@
 //! What an agent's settings change for every request (kv.md 0, 2.2, 6.4, 6.6).
 
-use std::time::Duration;
+pub(in crate::cases) mod limits;
 
 use serde_json::Value;
 
 use crate::case::Case;
 use crate::case::feature::Feature;
-use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::wire::answer::Answer;
-use crate::wire::{Outcome, Request};
+use crate::wire::Request;
 
 /// Nobody but another network may write.
 const READ_ONLY: &str = r#"{"http_config": {"allow_write_http_from": ["192.0.2.0/24"]}}"#;
@@ -505,67 +503,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
-    Case {
-        id: "settings/rpc-rate/is-429",
-        claim: "Above limits.rpc_rate requests are 429 with an empty body and without Content-Type",
-        source: "kv.md 6.4",
-        until: Some(Version::V1_15),
-        settings: RATE,
-        run: |t| {
-            limited(t)
-                .is(429, "")
-                .has_no_header("Content-Type")
-                .has_no_header("X-Consul-Index");
-        },
-        ..Case::REAL
-    },
-    Case {
-        id: "settings/rpc-rate/is-429-with-a-text-since-1-15",
-        claim: "Above limits.rpc_rate requests are 429 and say why",
-        source: "1.22.md A6.4 [H]",
-        since: Version::V1_15,
-        settings: RATE,
-        run: |t| {
-            limited(t).is(429, "RPC rate limit exceeded");
-        },
-        ..Case::REAL
-    },
-    Case {
-        id: "settings/connection-limit/closes-without-a-word",
-        claim: "A connection above limits.http_max_conns_per_client is closed without a byte, the others are served",
-        source: "kv.md 6.4",
-        until: Some(Version::V1_9),
-        settings: FEW_CONNECTIONS,
-        run: |t| {
-            beyond_the_limit(t, |answer| answer.is_closed());
-        },
-        ..Case::REAL
-    },
-    Case {
-        id: "settings/connection-limit/is-429-since-1-9",
-        claim: "A connection above limits.http_max_conns_per_client is told 429 and closed, the others are served",
-        source: "1.22.md A6.4 [D]",
-        since: Version::V1_9,
-        settings: FEW_CONNECTIONS,
-        run: |t| {
-            beyond_the_limit(t, |answer| {
-                answer
-                    .is(
-                        429,
-                        "Your IP is issuing too many concurrent connections, please rate limit your calls\n",
-                    )
-                    .header_names_are(&["Content-Type", "Content-Length", "Connection"])
-                    .header_is("Content-Type", "text/plain")
-            });
-        },
-        ..Case::REAL
-    },
 ];
-
-/// An agent can start with it, although the suite keeps asking whether it has started. [`TOO_MANY`] requests at once exceed it.
-const RATE: &str = r#"{"limits": {"rpc_rate": 30, "rpc_max_burst": 30}}"#;
-const TOO_MANY: usize = 100;
-const FEW_CONNECTIONS: &str = r#"{"limits": {"http_max_conns_per_client": 5}}"#;
 
 /// A read, a refusal of each kind, a wrong method and OPTIONS.
 fn answered_by_endpoints() -> [(u16, Request); 6] {
@@ -577,40 +515,4 @@ fn answered_by_endpoints() -> [(u16, Request); 6] {
         (405, Request::new("POST", "/v1/kv/k")),
         (200, Request::new("OPTIONS", "/v1/kv/k")),
     ]
-}
-
-/// The first answer that is not that of a missing key.
-fn limited(t: &Trial) -> Answer {
-    let answers = t.together(TOO_MANY, |_| t.get("k", ""));
-    let mut others = answers.into_iter().filter(|answer| answer.status() != 404);
-    let other = others.next();
-    t.check(other.is_some(), "100 requests at once were all served");
-    other.unwrap_or_else(|| t.get("k", ""))
-}
-
-/// Holds five connections that have been served and looks at the sixth.
-fn beyond_the_limit(t: &Trial, look: impl Fn(Answer) -> Answer) {
-    let request = format!("GET /v1/kv/k HTTP/1.1\r\nHost: {}\r\n\r\n", t.host());
-    // What went before may still be closing on the other side.
-    let mut held = Vec::new();
-    t.eventually(
-        "five connections are served",
-        Duration::from_secs(5),
-        || {
-            held.clear();
-            held.extend((0..5).map(|_| t.connect()));
-            let mut served = held.iter_mut().map(|connection| {
-            connection.send(request.as_bytes());
-            matches!(connection.answer().outcome(), Outcome::Reply(reply) if reply.status == 404)
-        });
-            served.all(|served| served).then_some(())
-        },
-    );
-    let mut sixth = t.connect();
-    sixth.send(request.as_bytes());
-    look(sixth.answer());
-    for connection in &mut held {
-        connection.send(request.as_bytes());
-        connection.answer().is(404, "");
-    }
 }
