@@ -425,7 +425,7 @@ fn services_of_files_have_ports_sockets_and_places() {
     let later = [
         r#""Port":80,"Ports":[{"Name":"http","Port":80,"Default":true},{"Name":"admin","Port":81,"Default":false}]"#,
         r#""SocketPath":"/s""#,
-        r#""Locality":{"Region":"r"}"#,
+        r#""Locality":{"Region":"r","Zone":""}"#,
         r#""Port":80,"Ports":[{"Name":"http","Port":80,"Default":true}]"#,
     ];
     for (version, is_known) in [("1.22.0", true), ("1.8.7", false)] {

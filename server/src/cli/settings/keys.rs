@@ -208,7 +208,7 @@ mod tests {
             ports_http: Some(1),
             ports_server: Some(2),
             response_headers: [("A".to_owned(), "x".to_owned())].into(),
-            ui: Some(true),
+            ui_config_enabled: Some(true),
             ..Settings::default()
         };
         assert_eq!(settings, expected);

@@ -153,7 +153,7 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         read(request, of_service, options, fields).await
     }?;
     let began = began.flatten().filter(|_| answer.rows.is_empty());
-    let index = began.unwrap_or(answer.index);
+    let index = began.map_or(answer.index, |began| began.min(answer.index));
     let look = Look {
         surface: if is_streamed {
             Surface::Stream

@@ -69,7 +69,7 @@ fn what_is_no_verb_gets_the_help_and_exit_code_127() {
             ended.stderr
         );
     }
-    let refused = Run::verb("missing-verb", &["operator", "raft", "x"]).refusal();
+    let refused = Run::verb("missing-verb", &["operator", "autopilot", "x"]).refusal();
     assert!(
         refused.starts_with("proconsul operator: proconsul does not have this verb of Consul's."),
         "{refused}"
@@ -112,7 +112,7 @@ fn verbs_of(paragraph: &str) -> BTreeSet<&str> {
 
 #[test]
 fn the_readme_and_the_help_name_the_same_verbs() {
-    const BEGINNING: &str = "The same binary has the commands of Consul";
+    const BEGINNING: &str = "The same binary has these commands of Consul";
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
     let readme = std::fs::read_to_string(readme).expect("the README is there");
     let at = readme.find(BEGINNING).expect("the README lists the verbs");

@@ -40,7 +40,6 @@ pub(crate) fn run(binary: &Path, server: &Server, line: &Line) -> Output {
         .env_remove("CONSUL_HTTP_TOKEN")
         .env_remove("CONSUL_HTTP_TOKEN_FILE")
         .env("CONSUL_HTTP_ADDR", server.addr().to_string())
-        .env("PROCONSUL_AS_VERSION", "1.8.7")
         .envs(line.variables.iter().cloned())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -93,6 +92,9 @@ pub(crate) fn compare_on(lines: &[Line], config: &Config) {
     let mut id = String::new();
     for line in lines {
         let mut line = line.clone();
+        // The other program is that release.
+        let release = ("PROCONSUL_AS_VERSION".to_owned(), "1.8.7".to_owned());
+        line.variables.push(release);
         for argument in &mut line.arguments {
             *argument = argument.replace("$ID", &id);
         }
