@@ -65,8 +65,9 @@ func TestEntriesOfEachKindAreSetComparedReadAndDeleted(t *testing.T) {
 			_, _, err = config.Get(kind, name, nil)
 			refused(t, kind, err, "404")
 		})
+		// An entry that is as it was is not written. Late releases say so before they compare indexes.
 		ok, _, err = config.CAS(entry, 0, nil)
-		if err != nil || ok {
+		if err != nil || ok != late {
 			t.Fatalf("%s: it was made before: %t, %v", kind, ok, err)
 		}
 		first, meta, err := config.Get(kind, name, nil)
