@@ -113,7 +113,7 @@ fn every_honoured_key_changes_its_value() {
         limits { http_max_conns_per_client = 5 kv_max_value_size = 7 txn_max_req_len = 9 }
         log_json = true log_level = "WARN" node_id = "ADF4238A-882B-9DDC-4A9D-5B6758E4159E" node_name = " n "
         node_meta { k = "v" } pid_file = "/p"
-        ports { server = 1 serf_lan = 2 serf_wan = 3 http = 4 } ui = false use_streaming_backend = false
+        ports { server = 1 serf_lan = 2 serf_wan = 3 http = 4 } ui_config { enabled = false } use_streaming_backend = false
         enable_debug = false connect { enabled = false }
     "#;
     let text = str::to_owned;

@@ -69,9 +69,9 @@ fn what_is_no_verb_gets_the_help_and_exit_code_127() {
             ended.stderr
         );
     }
-    let refused = Run::verb("missing-verb", &["operator", "autopilot", "x"]).refusal();
+    let refused = Run::verb("missing-verb", &["monitor"]).refusal();
     assert!(
-        refused.starts_with("proconsul operator: proconsul does not have this verb of Consul's."),
+        refused.starts_with("proconsul monitor: proconsul does not have this verb of Consul's."),
         "{refused}"
     );
 }
