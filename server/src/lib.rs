@@ -84,7 +84,7 @@ pub(crate) use engine::os;
 pub use engine::{blocking, clock, entropy};
 #[cfg(feature = "snapshots")]
 pub(crate) use format::archive;
-pub(crate) use format::{filter, hcl, named};
+pub(crate) use format::{filter, named};
 pub(crate) use http::ours::ui;
 pub(crate) use proconsul_gocompat as go;
 #[doc(hidden)]

@@ -1,6 +1,6 @@
 //! Rules of the old system as policies have them (acl.md 8.5.r4).
 
-use crate::hcl;
+use proconsul_hcl as hcl;
 
 /// The names of old rules, which are about all names that begin with a text, and the new ones.
 const RENAMED: [(&str, &str); 7] = [

@@ -11,6 +11,7 @@ const ROOTS: &[&str] = &[
     "server/src/lib.rs",
     "server/gocompat/src/lib.rs",
     "server/h1/src/lib.rs",
+    "server/hcl/src/lib.rs",
     "server/store/src/lib.rs",
     "client/src/lib.rs",
     "conformance/src/lib.rs",

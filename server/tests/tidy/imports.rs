@@ -9,8 +9,7 @@ use crate::{File, assert_none, root, rust_files};
 const PARTS: &[(&str, &[&str])] = &[
     ("clock", &["timestamp"]),
     ("archive", &["go"]),
-    ("hcl", &["go"]),
-    ("acl", &["go", "hcl", "version"]),
+    ("acl", &["go", "version"]),
     ("caller", &["acl", "store", "version"]),
     ("named", &[]),
     ("os", &[]),
@@ -130,7 +129,6 @@ const PARTS: &[(&str, &[&str])] = &[
             "entropy",
             "entry",
             "go",
-            "hcl",
             "https",
             "listeners",
             "os",
@@ -152,7 +150,6 @@ const INNER: &[&str] = &[
     "engine/os",
     "format/archive",
     "format/filter",
-    "format/hcl",
     "format/named",
     "http/ours/ui",
     "records/history",
@@ -204,6 +201,7 @@ const CRATES: &[(&str, &[&str])] = &[
             "serde",
         ],
     ),
+    ("hcl", &["proconsul-gocompat"]),
     (
         "h1",
         &[

@@ -7,8 +7,8 @@ use std::fmt;
 
 use crate::acl::kind::{GivenRule, Kind};
 use crate::go::json::decode::matches_folded;
-use crate::hcl::Position;
-use crate::hcl::syntax::{Item, Literal, LiteralKind, Name, Node};
+use proconsul_hcl::Position;
+use proconsul_hcl::syntax::{Item, Literal, LiteralKind, Name, Node};
 
 /// A value of another kind than its field.
 #[derive(Clone, Debug, PartialEq, Eq)]

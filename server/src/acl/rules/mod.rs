@@ -9,9 +9,9 @@ use super::level::{Allows, Level};
 use super::table::Levels;
 use crate::go::quote::QuotedBy;
 use crate::go::quote::printable::Unicode;
-use crate::hcl::{self, Arguments, HclError};
 use crate::version::{Behaviour, Version};
 use decode::DecodeError;
+use proconsul_hcl::{self as hcl, Arguments, HclError};
 
 /// The rules of one policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::cli::document::tree::{JsonNumbers, Tree};
-use crate::hcl::syntax::{Item, Literal, LiteralKind, Node};
-use crate::hcl::{self, Arguments};
+use proconsul_hcl::syntax::{Item, Literal, LiteralKind, Node};
+use proconsul_hcl::{self as hcl, Arguments};
 
 /// Parses a document.
 ///

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::go::json::document::document;
 use crate::go::json::value::{Value, ValueKind};
 use crate::go::number::truncated;
-use crate::hcl::{MAX_DEPTH, TOO_DEEP};
+use proconsul_hcl::{MAX_DEPTH, TOO_DEEP};
 
 /// A value of JSON or HCL. The HCL parser wraps each object in a list, as Consul's does; the decoder in `slot` unwraps
 /// it.

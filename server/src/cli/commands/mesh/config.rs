@@ -10,7 +10,7 @@ use crate::cli::emulated_version;
 use crate::cli::settings::go_flags::Flag;
 use crate::entry;
 use crate::go::url::path_escape;
-use crate::hcl::is_json;
+use proconsul_hcl::is_json;
 
 const KIND: &[Flag<ArgumentKind>] = flags! {
     Text "kind" "The kind of the entries";

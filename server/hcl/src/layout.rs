@@ -2,16 +2,18 @@
 //!
 //! All of it was observed on 1.8.7, whose `acl/rules/translate` shows it (acl.md 8.5.r4).
 
+use super::error::HclError;
+use super::json;
+use super::parser::{Arguments, is_json, parse};
 use super::syntax::{Item, LiteralKind, Node};
 use super::token::{Comment, Scanner, Token, TokenKind};
-use super::{Arguments, HclError, is_json, json, parse};
-use crate::go::quote::Quoted;
+use proconsul_gocompat::quote::Quoted;
 
 /// Returns a document in HCL, laid out anew. Its items have other names where `rename` says so.
 ///
 /// # Errors
 /// The error in the words of Consul's parsers.
-pub(crate) fn laid_out(
+pub fn laid_out(
     text: &str,
     rename: impl Fn(&str) -> Option<&'static str>,
 ) -> Result<String, HclError> {

@@ -2,15 +2,15 @@
 //!
 //! Rules of ACLs are read so. Configuration in JSON is read as Go reads it. Observed on 1.8.7 (acl.md 9.4, 9.5).
 
+use super::error::{HclError, MAX_DEPTH, TOO_DEEP};
 use super::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
 use super::token::Scanner;
-use super::{HclError, MAX_DEPTH, TOO_DEEP};
 
 /// Parses a document. What follows its object is not looked at.
 ///
 /// # Errors
 /// The error in the words of HCL's reader.
-pub(crate) fn parse(text: &str) -> Result<Vec<Item>, HclError> {
+pub fn parse(text: &str) -> Result<Vec<Item>, HclError> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
         token: Token {

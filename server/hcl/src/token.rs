@@ -1,6 +1,6 @@
 //! The tokens of HCL 1.
 
-use super::{HclError, Position};
+use super::error::{HclError, Position};
 
 /// A token with its position.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,74 +1,14 @@
-//! HCL 1, the language of Consul's configuration files and ACL rules.
-//!
-//! The `hcl` crates read HCL 2, another language: it refuses `acl { enabled = true default_policy = "deny" }` on one
-//! line and quoted names, both of which Consul's users write. Grammar and error texts were observed on 1.8.7.
-
-pub(crate) mod json;
-mod layout;
-pub(crate) mod syntax;
-mod token;
+//! HCL's own form.
 
 use std::collections::HashSet;
-use std::fmt;
 
-pub(crate) use self::layout::laid_out;
-use self::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
-use self::token::{Scanner, Token, TokenKind};
-use crate::go::quote::Quoted;
-
-/// The deepest nesting of a document, because each level takes stack. Consul allows more levels in HCL, and 10,000 in
-/// JSON; nothing that it reads needs a tenth of this.
-pub(crate) const MAX_DEPTH: usize = 64;
-/// The error about deeper nesting, in the words of Go's JSON.
-pub(crate) const TOO_DEEP: &str = "exceeded max depth";
-
-/// A place in a document; both numbers count from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
-    pub(crate) line: usize,
-    pub(crate) column: usize,
-}
-
-impl fmt::Display for Position {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}:{}", self.line, self.column)
-    }
-}
-
-/// Why a text is not valid HCL.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum HclError {
-    /// An error at a position.
-    At { position: Position, message: String },
-    /// An error of the scanner of JSON.
-    Scanned { position: Position, message: String },
-    /// An error of the parser of JSON, which keeps no positions.
-    Plain(String),
-    /// An argument that has been given already, where each may be given [once](Arguments::Once).
-    Repeated {
-        argument: String,
-        position: Position,
-    },
-}
-
-impl fmt::Display for HclError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HclError::At { position, message } => write!(formatter, "At {position}: {message}"),
-            HclError::Scanned { position, message } => write!(formatter, "{position}: {message}"),
-            HclError::Plain(message) => formatter.write_str(message),
-            HclError::Repeated { argument, position } => write!(
-                formatter,
-                "The argument {} at {position} was already set. Each argument can only be defined once",
-                Quoted(argument.as_bytes())
-            ),
-        }
-    }
-}
+use super::error::{HclError, MAX_DEPTH, TOO_DEEP};
+use super::syntax::{Item, List, Literal, LiteralKind, Name, Node, Object};
+use super::token::{Scanner, Token, TokenKind};
 
 /// How often one object may give an argument, `name = value`. Blocks may always be repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Arguments {
+pub enum Arguments {
     /// Once, as spelled.
     Once,
     /// Again and again.
@@ -76,7 +16,7 @@ pub(crate) enum Arguments {
 }
 
 /// Whether a text is read as JSON, because it begins like it.
-pub(crate) fn is_json(text: &str) -> bool {
+pub fn is_json(text: &str) -> bool {
     text.trim_start().starts_with('{')
 }
 
@@ -84,7 +24,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 ///
 /// # Errors
 /// The error and its position, in the words of Consul's parser.
-pub(crate) fn parse(text: &str, arguments: Arguments) -> Result<Vec<Item>, HclError> {
+pub fn parse(text: &str, arguments: Arguments) -> Result<Vec<Item>, HclError> {
     let mut parser = Parser {
         scanner: Scanner::new(text),
         held_back: None,

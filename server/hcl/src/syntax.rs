@@ -1,63 +1,74 @@
 //! What a document of HCL 1 or of its JSON says: items in their order, with positions.
 
-use super::Position;
+use super::error::Position;
 
 /// `name "label" { … }` or `name = value`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Item {
+pub struct Item {
     /// The name and the labels behind it. Never empty.
-    pub(crate) names: Vec<Name>,
-    pub(crate) value: Node,
+    pub names: Vec<Name>,
+    /// What is behind the names.
+    pub value: Node,
 }
 
 /// A name of an item.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Name {
-    pub(crate) text: String,
+pub struct Name {
+    /// Without quotes.
+    pub text: String,
     /// As it is written: with quotes if it has them.
-    pub(crate) written: String,
+    pub written: String,
     /// `None` in JSON, whose reader keeps no positions.
-    pub(crate) position: Option<Position>,
+    pub position: Option<Position>,
 }
 
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Node {
+pub enum Node {
+    /// A value without parts.
     Literal(Literal),
+    /// `[ … ]`
     List(List),
+    /// `{ … }`
     Object(Object),
 }
 
 /// A value without parts.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Literal {
-    pub(crate) kind: LiteralKind,
+pub struct Literal {
+    /// What it is.
+    pub kind: LiteralKind,
     /// The value of a text; anything else as it is written.
-    pub(crate) text: String,
+    pub text: String,
     /// `None` in JSON.
-    pub(crate) position: Option<Position>,
+    pub position: Option<Position>,
 }
 
 /// The kind of a literal. JSON's `null` is an empty text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum LiteralKind {
+pub enum LiteralKind {
+    /// `true` or `false`.
     Bool,
     /// A whole number.
     Number,
+    /// A number with a fraction or an exponent.
     Float,
+    /// A text in quotes, a heredoc, or JSON's `null`.
     Text,
 }
 
 /// `[ … ]`
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct List {
-    pub(crate) nodes: Vec<Node>,
+pub struct List {
+    /// Its values, in order.
+    pub nodes: Vec<Node>,
     /// `None` in JSON.
-    pub(crate) position: Option<Position>,
+    pub position: Option<Position>,
 }
 
 /// `{ … }`
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Object {
-    pub(crate) items: Vec<Item>,
+pub struct Object {
+    /// Its items, in order.
+    pub items: Vec<Item>,
 }
