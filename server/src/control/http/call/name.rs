@@ -48,6 +48,11 @@ impl<T: Named + Nouns> JsonSchema for Name<T> {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let constant = |value: &T| json!({ "const": value.name(), "description": value.meaning() });
         let names: Value = T::ALL.iter().map(constant).collect();
-        json_schema!({ "type": "string", "description": T::DESCRIPTION, "oneOf": names })
+        json_schema!({
+            "title": T::SCHEMA,
+            "type": "string",
+            "description": T::DESCRIPTION,
+            "oneOf": names,
+        })
     }
 }

@@ -4,7 +4,8 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
 
-/// The schemas of the description. Types of answers are components under their names; types of input are inlined.
+/// The schemas of the description. Types of answers are components under their names; types of input are inlined,
+/// and have titles where helpers in other languages give them names.
 pub(in crate::control::http) struct Schemas {
     taken: SchemaGenerator,
     given: SchemaGenerator,

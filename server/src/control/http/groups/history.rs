@@ -178,6 +178,7 @@ struct Beliefs {
 /// That a program believed to hold the lock.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "Belief")]
 struct Belief {
     /// The session with which the program acquired the lock.
     session: String,

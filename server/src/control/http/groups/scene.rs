@@ -40,6 +40,7 @@ struct RestartWith {
 /// What a restart leaves.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
+#[schemars(title = "RestartState")]
 enum Left {
     /// What Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are forgotten.
     Keep,

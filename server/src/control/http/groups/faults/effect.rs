@@ -13,6 +13,7 @@ use crate::faults::{AclChange, ConsulError, Cut, Effect, Moment, ReportedIndex, 
 /// What happens to a request that a rule hits.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case", tag = "kind")]
+#[schemars(title = "Effect")]
 pub(super) enum NewEffect {
     /// Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
     Error {

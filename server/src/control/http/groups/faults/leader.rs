@@ -58,6 +58,7 @@ impl Nouns for Scenario {
 /// A phase of a loss.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "LossPhase")]
 struct NewPhase {
     /// What the cluster goes through.
     phase: Name<Phase>,

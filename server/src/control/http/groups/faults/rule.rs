@@ -48,6 +48,7 @@ pub(super) struct NewRule {
 /// A header of a request.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(title = "Header")]
 struct NewHeader {
     /// The name of the header.
     name: String,
