@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 # What a call is called in the helpers, where that is not its name in the description.
 RENAMED = {"installFault": "fault", "dump": "state"}
@@ -20,7 +20,7 @@ PATIENCE = "10s"
 
 @dataclass
 class Type:
-    """kind: string, integer, unsigned, number, boolean, duration, object, list, named; of: the items, or the name."""
+    """kind: string, integer, unsigned, number, boolean, duration, object, map, list, named; of: the items, or the name."""
 
     kind: str
     of: object = None
@@ -50,13 +50,21 @@ class Call:
 
 
 @dataclass
+class Value:
+    name: str
+    text: str
+
+
+@dataclass
 class Named:
-    """A type of answers."""
+    """A structure with fields, a text that is one of some values, or a union of structures that differ in their `kind`."""
 
     name: str
     text: str
     fields: list  # of Parameter
-    values: list  # of a text that is one of some; no fields then
+    values: list  # of Value
+    variants: list  # of Named
+    kind: str | None = None  # of a variant; it is not among the fields
 
 
 def type_of(schema):
@@ -80,8 +88,8 @@ def type_of(schema):
         return Type("duration", None, nullable)
     if kinds in ("string", "number", "boolean"):
         return Type(kinds, None, nullable)
-    if all("const" in one for one in schema.get("oneOf", [{}])):
-        return Type("string", None, nullable)
+    if isinstance(schema.get("additionalProperties"), dict):
+        return Type("map", type_of(schema["additionalProperties"]), nullable)
     return Type("object", None, nullable)
 
 
@@ -114,7 +122,7 @@ def call_of(method, path, operation):
         schema = body["content"]["application/json"]["schema"]
         if schema.get("type") == "array":
             whole = "keys"
-            parameters.append(Parameter(whole, type_of(schema), True, "body", "What an export gave."))
+            parameters.append(Parameter(whole, Type("list", Type("named", "Exported")), True, "body", "What an export gave."))
         elif name == "load":
             whole = "state"
             parameters.append(Parameter(whole, Type("object"), True, "body", "What `state` gave."))
@@ -133,20 +141,49 @@ def call_of(method, path, operation):
     return Call(RENAMED.get(name, name), method.upper(), path, sentence(operation["summary"]), parameters, whole, returns)
 
 
+def lifted(schema, components):
+    """Moves schemas that have a title to the components, where those of answers are."""
+    if isinstance(schema, list):
+        return [lifted(one, components) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    schema = {name: lifted(of, components) for name, of in schema.items()}
+    title = schema.get("title")
+    if not title:
+        return schema
+    components.setdefault(title, schema)
+    kept = {name: schema[name] for name in ("type", "description") if name in schema}
+    return {"$ref": f"#/components/schemas/{title}", **kept}
+
+
+def named(name, schema):
+    choices = schema.get("oneOf", [])
+    variants = []
+    for one in (one for one in choices if "properties" in one):
+        fields = dict(one["properties"])
+        kind = fields.pop("kind")["const"]
+        variant = named(pascal(kind.replace("-", "_")) + name, {**one, "properties": fields})
+        variants.append(replace(variant, kind=kind))
+    values = [Value(one["const"], sentence(one["description"])) for one in choices if "const" in one]
+    return Named(name, sentence(schema.get("description")), fields_of(schema, "body"), values, variants)
+
+
 def read(openapi):
     """Returns the calls and the named types of a description."""
+    components = openapi["components"]["schemas"]
+    # The types of answers have their names without a title.
+    components.update({name: lifted({**schema, "title": None}, components) for name, schema in components.items()})
     calls = [
         call_of(method, path, operation)
-        for path, methods in openapi["paths"].items()
+        for path, methods in lifted(openapi["paths"], components).items()
         for method, operation in methods.items()
         if operation["operationId"] not in LEFT_OUT
     ]
     types = []
-    for name, schema in openapi["components"]["schemas"].items():
+    for name, schema in sorted(components.items()):
         if name in ("Done", "State", "OpenApi") or name in TYPES_LEFT_OUT:
             continue
-        values = [one["const"] for one in schema.get("oneOf", []) if "const" in one]
-        types.append(Named(name, sentence(schema.get("description")), fields_of(schema, "body"), values))
+        types.append(named(name, schema))
     return sorted(calls, key=lambda call: call.name), types
 
 

@@ -19,6 +19,8 @@ def go_type(type_, duration):
         return duration
     if type_.kind == "list":
         return f"[]{go_type(type_.of, duration)}"
+    if type_.kind == "map":
+        return f"map[string]{go_type(type_.of, duration)}"
     if type_.kind == "named":
         return type_.of
     return SIMPLE[type_.kind]
@@ -45,14 +47,14 @@ NOUNS = {"A", "An", "Keys", "Records", "Requests", "Something", "The", "This"}
 def comment(name, text, of_noun):
     """A comment as Go wants it: it begins with the name, and a verb follows."""
     first = text.split()[0]
-    if first in ("What", "Who", "Whether"):
+    if first in ("That", "What", "When", "Which", "Who", "Whether"):
         verb = "says "
     elif re.match(r"(An? |The )?\w+ (was|were) ", text):
         verb = "says that "
     elif first in NOUNS:
         verb = of_noun + " "
     else:
-        assert first.endswith("s"), f"neither a verb nor in NOUNS: {text}"
+        assert first.endswith("s") or first == "Never", f"neither a verb nor in NOUNS: {text}"
         verb = ""
     return f"// {name} {verb}{text[0].lower()}{text[1:]}"
 
@@ -60,7 +62,8 @@ def comment(name, text, of_noun):
 def struct(name, text, fields, of, tagged):
     lines = [comment(name, text, "describes") if tagged else f"// {text}", f"type {name} struct {{"]
     for field in fields:
-        tag = f' `json:"{field.name}"`' if tagged else ""
+        optional = "" if field.required else ",omitempty"
+        tag = f' `json:"{field.name}{optional}"`' if tagged else ""
         lines += [f"\t// {field.text}", f"\t{pascal_field(field.name)} {of(field.type)}{tag}"]
     return [*lines, "}", ""]
 
@@ -73,10 +76,36 @@ def named(type_):
     if type_.values:
         lines = [comment(type_.name, type_.text, "is"), f"type {type_.name} string", ""]
         for value in type_.values:
-            constant = type_.name + "".join(word.capitalize() for word in value.split("-"))
-            lines += [f"// {constant} is {value}.", f'const {constant} {type_.name} = "{value}"', ""]
+            constant = type_.name + "".join(word.capitalize() for word in value.name.split("-"))
+            lines += [f"// {constant} is {value.name}: {value.text}", f'const {constant} {type_.name} = "{value.name}"', ""]
         return lines
+    if type_.variants:
+        return union(type_)
     return struct(type_.name, type_.text, type_.fields, answer_type, tagged=True)
+
+
+def union(type_):
+    """An interface, and structures that write their kind beside their fields."""
+    mark = "is" + type_.name
+    names = ", ".join(one.name for one in type_.variants)
+    lines = [comment(type_.name, type_.text, "is"), f"// It is one of {names}."]
+    lines += [f"type {type_.name} interface{{ {mark}() }}", ""]
+    for one in type_.variants:
+        lines += struct(one.name, one.text, one.fields, answer_type, tagged=True)
+        lines += [
+            f"func ({one.name}) {mark}() {{}}",
+            "",
+            f"// MarshalJSON writes the fields, and {one.kind} as the kind.",
+            f"func (e {one.name}) MarshalJSON() ([]byte, error) {{",
+            f"\ttype fields {one.name}",
+            "\treturn json.Marshal(struct {",
+            '\t\tKind string `json:"kind"`',
+            "\t\tfields",
+            f'\t}}{{"{one.kind}", fields(e)}})',
+            "}",
+            "",
+        ]
+    return lines
 
 
 def method(call):
@@ -128,7 +157,7 @@ def method(call):
 
 
 def generate(calls, types):
-    lines = [MARK, "", "package proconsultest", "", "import (", '\t"fmt"', '\t"time"', ")", ""]
+    lines = [MARK, "", "package proconsultest", "", "import (", '\t"encoding/json"', '\t"fmt"', '\t"time"', ")", ""]
     lines += [line for type_ in types for line in named(type_)]
     lines += [line for call in calls for line in method(call)]
     return {"go/controls.go": "\n".join(lines).rstrip() + "\n"}

@@ -15,6 +15,8 @@ def answer_type(type_):
         return "void"
     if type_.kind == "list":
         text = f"{answer_type(type_.of)}[]"
+    elif type_.kind == "map":
+        text = f"{{ [name: string]: {answer_type(type_.of)} }}"
     elif type_.kind == "named":
         text = type_.of
     else:
@@ -99,12 +101,22 @@ def made(call):
 
 def named(type_):
     if type_.values:
-        values = " | ".join(f'"{value}"' for value in type_.values)
-        return [f"/** {type_.text} */", f"export type {type_.name} = {values};", ""]
+        return choice(type_, [(f'"{value.name}"', value.name, value.text) for value in type_.values])
+    if type_.variants:
+        lines = [line for one in type_.variants for line in named(one)]
+        return lines + choice(type_, [(one.name, one.kind, one.text) for one in type_.variants])
     lines = [f"/** {type_.text} */", f"export interface {type_.name} {{"]
+    if type_.kind:
+        lines.append(f'  kind: "{type_.kind}";')
     for field in type_.fields:
-        lines += [f"  /** {field.text} */", f"  {field.name}{'?' if field.type.nullable else ''}: {answer_type(field.type)};"]
+        lines += [f"  /** {field.text} */", f"  {field.name}{'' if field.required else '?'}: {answer_type(field.type)};"]
     return [*lines, "}", ""]
+
+
+def choice(type_, values):
+    """One of some types, each with what it is called and what it means."""
+    lines = ["/**", f" * {type_.text}", *[f" * - `{name}`: {text}" for _, name, text in values], " */"]
+    return [*lines, f"export type {type_.name} = {' | '.join(of for of, _, _ in values)};", ""]
 
 
 def generate(calls, types):

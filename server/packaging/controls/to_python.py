@@ -1,14 +1,22 @@
 """The controls in Python: types of the standard library alone, and each call twice, the second time for asyncio."""
 
-from description import Type, snake
+from dataclasses import replace
+
+from description import Value, snake
 
 HEAD = '''"""The controls of a server. Made by server/packaging/controls/generate from the server's own description: do not edit."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import timedelta
-from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence, TypedDict, Union
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+elif TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 #: A duration: seconds, a `timedelta`, or text as Go writes it, such as "20s" or "1m30s".
 Duration = Union[str, int, float, timedelta]
@@ -27,6 +35,8 @@ def answer_type(type_):
         text = f"list[{answer_type(type_.of)}]"
     elif type_.kind == "named":
         text = type_.of
+    elif type_.kind == "map":
+        text = f"dict[str, {answer_type(type_.of)}]"
     else:
         text = SIMPLE[type_.kind]
     return text + " | None" if type_.nullable else text
@@ -39,7 +49,7 @@ def argument_type(type_):
         return "Mapping[str, Any]"
     if type_.kind == "list":
         return f"Sequence[{argument_type(type_.of)}]"
-    return answer_type(Type(type_.kind, type_.of))
+    return answer_type(replace(type_, nullable=False))
 
 
 def signature(call):
@@ -96,19 +106,34 @@ def methods(call):
 
 def named(type_):
     if type_.values:
-        values = ", ".join(f'"{value}"' for value in type_.values)
-        return [f"#: {type_.text}", f"{type_.name} = Literal[{values}]", ""]
-    lines = ["", f"class {type_.name}(TypedDict, total=False):", f'    """{type_.text}"""', ""]
+        values = ", ".join(f'"{value.name}"' for value in type_.values)
+        return [f"{type_.name} = Literal[{values}]", *choice(type_.text, type_.values)]
+    if type_.variants:
+        names = ", ".join(one.name for one in type_.variants)
+        lines = [line for one in type_.variants for line in named(one)]
+        kinds = [Value(one.kind, one.text) for one in type_.variants]
+        return [*lines, f"{type_.name} = Union[{names}]", *choice(type_.text, kinds)]
+    lines = ["", f"class {type_.name}(TypedDict):", f'    """{type_.text}"""', ""]
+    if type_.kind:
+        lines += [f'    kind: Literal["{type_.kind}"]']
     for field in type_.fields:
-        lines += [f"    {field.name}: {answer_type(field.type)}", f'    """{field.text}"""']
+        of = answer_type(field.type)
+        lines += [f"    {field.name}: {of if field.required else f'NotRequired[{of}]'}", f'    """{field.text}"""']
     return [*lines, ""]
+
+
+def choice(text, values):
+    """What an editor shows of an alias: each value with its meaning."""
+    return [f'"""{text}', "", *[f"- `{value.name}`: {value.text}" for value in values], '"""', ""]
 
 
 def generate(calls, types):
     lines = [HEAD]
-    # A name has to be there before the classes that use it at run time; annotations are not evaluated.
+    # A name has to be there before the unions that use it at run time; annotations are not evaluated.
     for type_ in sorted(types, key=lambda one: not one.values):
         lines += named(type_)
+    names = sorted(one.name for type_ in types for one in (type_, *type_.variants))
+    lines += ["", "__all__ = [", *[f'    "{name}",' for name in ("AsyncControls", "Controls", "Duration", *names)], "]", ""]
     sync, twins = [], []
     for call in calls:
         one, twin = methods(call)

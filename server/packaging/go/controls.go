@@ -3,6 +3,7 @@
 package proconsultest
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 )
@@ -33,6 +34,16 @@ type AllDue struct {
 type AtIndex struct {
 	// The index of the last change, now.
 	Index uint64 `json:"index"`
+}
+
+// Belief says that a program believed to hold the lock.
+type Belief struct {
+	// The session with which the program acquired the lock.
+	Session string `json:"session"`
+	// Since when it believed to hold it, in milliseconds of the server's clock.
+	FromMs uint64 `json:"from_ms"`
+	// Until when, in milliseconds of the server's clock; not before `from_ms`.
+	ToMs uint64 `json:"to_ms"`
 }
 
 // Blocked describes a request that waits for a change.
@@ -86,10 +97,319 @@ type Due struct {
 	// What will happen, in words.
 	Text string `json:"text"`
 	// The key whose lock-delay ends.
-	Key string `json:"key"`
+	Key string `json:"key,omitempty"`
 	// The session that lapses unless it is renewed.
-	Session string `json:"session"`
+	Session string `json:"session,omitempty"`
 }
+
+// Effect says what happens to the requests.
+// It is one of ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect.
+type Effect interface{ isEffect() }
+
+// ErrorEffect answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
+type ErrorEffect struct {
+	// Which error.
+	Error ErrorName `json:"error"`
+	// After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s` answers at once; on a clock that stands still every other time lasts until the clock is moved.
+	After string `json:"after,omitempty"`
+}
+
+func (ErrorEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and error as the kind.
+func (e ErrorEffect) MarshalJSON() ([]byte, error) {
+	type fields ErrorEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"error", fields(e)})
+}
+
+// RespondEffect answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied.
+type RespondEffect struct {
+	// The status, from 200 to 999.
+	Status uint64 `json:"status"`
+	// The body, as text. Without any the body is empty.
+	Body string `json:"body,omitempty"`
+	// The body as base64, for one that is not text. At most one of the two is given.
+	BodyBase64 string `json:"body_base64,omitempty"`
+	// The headers, by name. `Content-Length`, `Transfer-Encoding` and `Date` are the server's own and refused.
+	Headers map[string]string `json:"headers,omitempty"`
+}
+
+func (RespondEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and respond as the kind.
+func (e RespondEffect) MarshalJSON() ([]byte, error) {
+	type fields RespondEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"respond", fields(e)})
+}
+
+// DelayBeforeEffect holds the request before it is applied.
+type DelayBeforeEffect struct {
+	// For how long on the server's clock: a duration such as `20s` or `250ms`.
+	By string `json:"by"`
+}
+
+func (DelayBeforeEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and delay-before as the kind.
+func (e DelayBeforeEffect) MarshalJSON() ([]byte, error) {
+	type fields DelayBeforeEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"delay-before", fields(e)})
+}
+
+// DelayAfterEffect applies the request, and holds its answer.
+type DelayAfterEffect struct {
+	// For how long on the server's clock: a duration such as `20s` or `250ms`.
+	By string `json:"by"`
+}
+
+func (DelayAfterEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and delay-after as the kind.
+func (e DelayAfterEffect) MarshalJSON() ([]byte, error) {
+	type fields DelayAfterEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"delay-after", fields(e)})
+}
+
+// HangEffect never answers. Nothing is applied.
+type HangEffect struct {
+}
+
+func (HangEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and hang as the kind.
+func (e HangEffect) MarshalJSON() ([]byte, error) {
+	type fields HangEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"hang", fields(e)})
+}
+
+// ResetEffect resets the connection without an answer. Nothing is applied.
+type ResetEffect struct {
+}
+
+func (ResetEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and reset as the kind.
+func (e ResetEffect) MarshalJSON() ([]byte, error) {
+	type fields ResetEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"reset", fields(e)})
+}
+
+// EmptyReplyEffect closes the connection without an answer. Nothing is applied.
+type EmptyReplyEffect struct {
+}
+
+func (EmptyReplyEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and empty-reply as the kind.
+func (e EmptyReplyEffect) MarshalJSON() ([]byte, error) {
+	type fields EmptyReplyEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"empty-reply", fields(e)})
+}
+
+// AppliedThenResetEffect applies the request, and resets the connection without an answer.
+type AppliedThenResetEffect struct {
+}
+
+func (AppliedThenResetEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and applied-then-reset as the kind.
+func (e AppliedThenResetEffect) MarshalJSON() ([]byte, error) {
+	type fields AppliedThenResetEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"applied-then-reset", fields(e)})
+}
+
+// AppliedThenEmptyReplyEffect applies the request, and closes the connection without an answer.
+type AppliedThenEmptyReplyEffect struct {
+}
+
+func (AppliedThenEmptyReplyEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and applied-then-empty-reply as the kind.
+func (e AppliedThenEmptyReplyEffect) MarshalJSON() ([]byte, error) {
+	type fields AppliedThenEmptyReplyEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"applied-then-empty-reply", fields(e)})
+}
+
+// TruncateEffect applies the request, and closes the connection within the body of the answer.
+type TruncateEffect struct {
+	// How many bytes of the body are sent.
+	Bytes uint64 `json:"bytes"`
+}
+
+func (TruncateEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and truncate as the kind.
+func (e TruncateEffect) MarshalJSON() ([]byte, error) {
+	type fields TruncateEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"truncate", fields(e)})
+}
+
+// AcquireInFlightEffect lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always.
+type AcquireInFlightEffect struct {
+}
+
+func (AcquireInFlightEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and acquire-in-flight as the kind.
+func (e AcquireInFlightEffect) MarshalJSON() ([]byte, error) {
+	type fields AcquireInFlightEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"acquire-in-flight", fields(e)})
+}
+
+// RevokeTokenEffect deletes the token with which the request comes. The request is then handled as always.
+type RevokeTokenEffect struct {
+	// When; `arrival` if it is left out.
+	When Moment `json:"when,omitempty"`
+}
+
+func (RevokeTokenEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and revoke-token as the kind.
+func (e RevokeTokenEffect) MarshalJSON() ([]byte, error) {
+	type fields RevokeTokenEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"revoke-token", fields(e)})
+}
+
+// ChangeRulesEffect gives the policies of the token with which the request comes other rules. The request is then handled as always.
+type ChangeRulesEffect struct {
+	// The rules, in HCL or JSON, as a policy has them.
+	Rules string `json:"rules"`
+	// When; `arrival` if it is left out.
+	When Moment `json:"when,omitempty"`
+}
+
+func (ChangeRulesEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and change-rules as the kind.
+func (e ChangeRulesEffect) MarshalJSON() ([]byte, error) {
+	type fields ChangeRulesEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"change-rules", fields(e)})
+}
+
+// IndexEffect lets a read report another `X-Consul-Index` than the true one.
+type IndexEffect struct {
+	// The index that is reported; 0 is one that no Consul reports.
+	Index uint64 `json:"index"`
+}
+
+func (IndexEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and index as the kind.
+func (e IndexEffect) MarshalJSON() ([]byte, error) {
+	type fields IndexEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"index", fields(e)})
+}
+
+// IndexBackEffect lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
+type IndexBackEffect struct {
+	// By how much.
+	By uint64 `json:"by"`
+}
+
+func (IndexBackEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and index-back as the kind.
+func (e IndexBackEffect) MarshalJSON() ([]byte, error) {
+	type fields IndexBackEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"index-back", fields(e)})
+}
+
+// ReadFromEffect answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+type ReadFromEffect struct {
+	// The name of the checkpoint.
+	Checkpoint string `json:"checkpoint"`
+	// What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`.
+	LastContact string `json:"last_contact"`
+}
+
+func (ReadFromEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and read-from as the kind.
+func (e ReadFromEffect) MarshalJSON() ([]byte, error) {
+	type fields ReadFromEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"read-from", fields(e)})
+}
+
+// ErrorName says which error.
+type ErrorName string
+
+// ErrorNameNoClusterLeader is no-cluster-leader: 500 `No cluster leader`, after Consul has waited 7 s for one.
+const ErrorNameNoClusterLeader ErrorName = "no-cluster-leader"
+
+// ErrorNameRpcEof is rpc-eof: 500 `rpc error making call: EOF`: the connection to the leader ended.
+const ErrorNameRpcEof ErrorName = "rpc-eof"
+
+// ErrorNameRpcConnectionRefused is rpc-connection-refused: 500: the old leader's port refuses connections.
+const ErrorNameRpcConnectionRefused ErrorName = "rpc-connection-refused"
+
+// ErrorNameLeadershipLost is leadership-lost: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
+const ErrorNameLeadershipLost ErrorName = "leadership-lost"
+
+// ErrorNameRateLimited is rate-limited: 429 of `limits.rpc_rate`; without a text before 1.15.
+const ErrorNameRateLimited ErrorName = "rate-limited"
+
+// ErrorNameTooManyConnections is too-many-connections: 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.
+const ErrorNameTooManyConnections ErrorName = "too-many-connections"
+
+// ErrorNameServerRateLimited is server-rate-limited: 429 of `request_limits`: another server may do it.
+const ErrorNameServerRateLimited ErrorName = "server-rate-limited"
+
+// ErrorNameLeaderRateLimited is leader-rate-limited: 503 of `request_limits`: only the leader could do it.
+const ErrorNameLeaderRateLimited ErrorName = "leader-rate-limited"
+
+// ErrorNamePermissionDenied is permission-denied: 403 `Permission denied`, with what is missing since 1.12.
+const ErrorNamePermissionDenied ErrorName = "permission-denied"
+
+// ErrorNameAclNotFound is acl-not-found: 403 `ACL not found`: the token is unknown.
+const ErrorNameAclNotFound ErrorName = "acl-not-found"
 
 // Explanation says who holds a key, and who waits for it.
 type Explanation struct {
@@ -122,6 +442,14 @@ type Exported struct {
 	// The flags that clients keep with the key.
 	Flags uint64 `json:"flags"`
 	// The value as base64.
+	Value string `json:"value"`
+}
+
+// Header describes requests with this header, by which clients on one machine can be told apart.
+type Header struct {
+	// The name of the header.
+	Name string `json:"name"`
+	// All of its value.
 	Value string `json:"value"`
 }
 
@@ -176,79 +504,79 @@ type InstalledRule struct {
 // Kind is a kind of record.
 type Kind string
 
-// KindRequest is request.
+// KindRequest is request: A request arrived.
 const KindRequest Kind = "request"
 
-// KindAnswer is answer.
+// KindAnswer is answer: A request was answered.
 const KindAnswer Kind = "answer"
 
-// KindBlocked is blocked.
+// KindBlocked is blocked: A blocking query waits.
 const KindBlocked Kind = "blocked"
 
-// KindWoken is woken.
+// KindWoken is woken: A blocking query looks again.
 const KindWoken Kind = "woken"
 
-// KindHeld is held.
+// KindHeld is held: A fault holds a request.
 const KindHeld Kind = "held"
 
-// KindKeyWritten is key-written.
+// KindKeyWritten is key-written: A key was created or changed.
 const KindKeyWritten Kind = "key-written"
 
-// KindKeyDeleted is key-deleted.
+// KindKeyDeleted is key-deleted: A key was deleted.
 const KindKeyDeleted Kind = "key-deleted"
 
-// KindKeyTreeDeleted is key-tree-deleted.
+// KindKeyTreeDeleted is key-tree-deleted: All keys with a prefix were deleted.
 const KindKeyTreeDeleted Kind = "key-tree-deleted"
 
-// KindWriteRefused is write-refused.
+// KindWriteRefused is write-refused: A conditional write did not take place.
 const KindWriteRefused Kind = "write-refused"
 
-// KindAcquired is acquired.
+// KindAcquired is acquired: A key was acquired.
 const KindAcquired Kind = "acquired"
 
-// KindAcquireRefused is acquire-refused.
+// KindAcquireRefused is acquire-refused: A key was not acquired.
 const KindAcquireRefused Kind = "acquire-refused"
 
-// KindReleased is released.
+// KindReleased is released: A key has no holder any more.
 const KindReleased Kind = "released"
 
-// KindReleaseRefused is release-refused.
+// KindReleaseRefused is release-refused: A release by somebody who holds nothing.
 const KindReleaseRefused Kind = "release-refused"
 
-// KindLockDelayBegan is lock-delay-began.
+// KindLockDelayBegan is lock-delay-began: A key is guarded.
 const KindLockDelayBegan Kind = "lock-delay-began"
 
-// KindLockDelayEnded is lock-delay-ended.
+// KindLockDelayEnded is lock-delay-ended: A key is guarded no more.
 const KindLockDelayEnded Kind = "lock-delay-ended"
 
-// KindSessionCreated is session-created.
+// KindSessionCreated is session-created: A session was created.
 const KindSessionCreated Kind = "session-created"
 
-// KindSessionRenewed is session-renewed.
+// KindSessionRenewed is session-renewed: A TTL started anew.
 const KindSessionRenewed Kind = "session-renewed"
 
-// KindSessionRefused is session-refused.
+// KindSessionRefused is session-refused: A session call was refused.
 const KindSessionRefused Kind = "session-refused"
 
-// KindSessionEnded is session-ended.
+// KindSessionEnded is session-ended: A session ended.
 const KindSessionEnded Kind = "session-ended"
 
-// KindCatalogChanged is catalog-changed.
+// KindCatalogChanged is catalog-changed: Nodes, services or checks changed.
 const KindCatalogChanged Kind = "catalog-changed"
 
-// KindTombstonesReaped is tombstones-reaped.
+// KindTombstonesReaped is tombstones-reaped: The memory of deleted keys was cleared.
 const KindTombstonesReaped Kind = "tombstones-reaped"
 
-// KindAccessDenied is access-denied.
+// KindAccessDenied is access-denied: A request was refused: its token lacks a permission.
 const KindAccessDenied Kind = "access-denied"
 
-// KindTokenUnknown is token-unknown.
+// KindTokenUnknown is token-unknown: A request was refused: its token is unknown.
 const KindTokenUnknown Kind = "token-unknown"
 
-// KindRowsRemoved is rows-removed.
+// KindRowsRemoved is rows-removed: An answer lacks what its token may not see.
 const KindRowsRemoved Kind = "rows-removed"
 
-// KindControl is control.
+// KindControl is control: The test did something to the server.
 const KindControl Kind = "control"
 
 // Listed describes a server that was started on demand.
@@ -279,6 +607,23 @@ type Locks struct {
 	Locks []Lock `json:"locks"`
 }
 
+// LossPhase describes a phase of a loss.
+type LossPhase struct {
+	// What the cluster goes through.
+	Phase Phase `json:"phase"`
+	// For how long on the server's clock: a duration such as `20s` or `250ms`. Only the last phase can be without; then it lasts until `POST /leader/find`.
+	Lasts string `json:"lasts,omitempty"`
+}
+
+// Moment says when something happens to a request.
+type Moment string
+
+// MomentArrival is arrival: Before the request is looked at.
+const MomentArrival Moment = "arrival"
+
+// MomentBlocked is blocked: When it blocks, for a blocking query that finds nothing new.
+const MomentBlocked Moment = "blocked"
+
 // Permission says whether a token has a permission.
 type Permission struct {
 	// The AccessorID of the token.
@@ -298,19 +643,19 @@ type Permission struct {
 // Phase is a phase.
 type Phase string
 
-// PhaseNeverElected is never-elected.
+// PhaseNeverElected is never-elected: There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.
 const PhaseNeverElected Phase = "never-elected"
 
-// PhaseUnreachable is unreachable.
+// PhaseUnreachable is unreachable: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
 const PhaseUnreachable Phase = "unreachable"
 
-// PhaseElecting is electing.
+// PhaseElecting is electing: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
 const PhaseElecting Phase = "electing"
 
-// PhaseQuorumLost is quorum-lost.
+// PhaseQuorumLost is quorum-lost: This server is the leader and has just lost the others: writes fail after half a second, reads go on.
 const PhaseQuorumLost Phase = "quorum-lost"
 
-// PhaseNoLeader is no-leader.
+// PhaseNoLeader is no-leader: There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.
 const PhaseNoLeader Phase = "no-leader"
 
 // Record describes something that happened. Which fields a record has beyond the first five depends on its kind.
@@ -326,48 +671,57 @@ type Record struct {
 	// All of it in one line.
 	Text string `json:"text"`
 	// Why: of a wake, a refusal, a release, or the end of a session.
-	Cause string `json:"cause"`
+	Cause string `json:"cause,omitempty"`
 	// The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it.
-	CausedBy uint64 `json:"caused_by"`
+	CausedBy uint64 `json:"caused_by,omitempty"`
 	// The address that a request came from; null for one through a Unix socket.
-	Client string `json:"client"`
+	Client string `json:"client,omitempty"`
 	// The fault that hit a request, in words; null when none did.
-	Fault string `json:"fault"`
+	Fault string `json:"fault,omitempty"`
 	// The key that the record is about.
-	Key string `json:"key"`
+	Key string `json:"key,omitempty"`
 	// How many keys were deleted.
-	Keys uint64 `json:"keys"`
+	Keys uint64 `json:"keys,omitempty"`
 	// How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up.
-	LastsMs uint64 `json:"lasts_ms"`
+	LastsMs uint64 `json:"lasts_ms,omitempty"`
 	// A request's method.
-	Method string `json:"method"`
+	Method string `json:"method,omitempty"`
 	// The index that a blocking query waits to be passed.
-	MinIndex uint64 `json:"min_index"`
+	MinIndex uint64 `json:"min_index,omitempty"`
 	// The name of a session that was created, or of what a token lacks a permission on.
-	Name string `json:"name"`
+	Name string `json:"name,omitempty"`
 	// The node of a session that was created.
-	Node string `json:"node"`
+	Node string `json:"node,omitempty"`
 	// What the token lacks, such as `key:write`.
-	Permission string `json:"permission"`
+	Permission string `json:"permission,omitempty"`
 	// What the deleted keys start with.
-	Prefix string `json:"prefix"`
+	Prefix string `json:"prefix,omitempty"`
 	// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`.
-	Request uint64 `json:"request"`
+	Request uint64 `json:"request,omitempty"`
 	// How many rows were removed from an answer.
-	Rows uint64 `json:"rows"`
+	Rows uint64 `json:"rows,omitempty"`
 	// The session that the record is about.
-	Session string `json:"session"`
+	Session string `json:"session,omitempty"`
 	// The status of an answer; null when none was sent.
-	Status uint64 `json:"status"`
+	Status uint64 `json:"status,omitempty"`
 	// A request's path and parameters, as sent.
-	Target string `json:"target"`
+	Target string `json:"target,omitempty"`
 	// The AccessorID of the token that was refused, or from whose answer rows were removed.
-	Token string `json:"token"`
+	Token string `json:"token,omitempty"`
 	// The description of that token.
-	TokenDescription string `json:"token_description"`
+	TokenDescription string `json:"token_description,omitempty"`
 	// The TTL of a session that was created, in milliseconds; 0 for a session without one.
-	TtlMs uint64 `json:"ttl_ms"`
+	TtlMs uint64 `json:"ttl_ms,omitempty"`
 }
+
+// RestartState says what the restart leaves of the state.
+type RestartState string
+
+// RestartStateKeep is keep: What Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are forgotten.
+const RestartStateKeep RestartState = "keep"
+
+// RestartStateWipe is wipe: Nothing, as of `consul agent -dev`.
+const RestartStateWipe RestartState = "wipe"
 
 // Rules describes the rules that are installed.
 type Rules struct {
@@ -386,6 +740,21 @@ type Safety struct {
 	// The life of the key, for people.
 	Timeline string `json:"timeline"`
 }
+
+// Scenario is a scenario.
+type Scenario string
+
+// ScenarioNeverElected is never-elected: The cluster never had a leader, until it is given one by `POST /leader/find`.
+const ScenarioNeverElected Scenario = "never-elected"
+
+// ScenarioLeaderKilled is leader-killed: The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a leader again.
+const ScenarioLeaderKilled Scenario = "leader-killed"
+
+// ScenarioQuorumLost is quorum-lost: This server is the leader and loses the others: for half a second writes fail, then there is no leader until `POST /leader/find`.
+const ScenarioQuorumLost Scenario = "quorum-lost"
+
+// ScenarioStarting is starting: The server has just been started: calls are held for a quarter of a second, and go on.
+const ScenarioStarting Scenario = "starting"
 
 // Servers describes the servers that were started on demand.
 type Servers struct {
@@ -626,7 +995,7 @@ func (c *Controls) FailCheck(options FailCheckOptions) {
 // FaultOptions are the arguments of Fault. What is zero is left out.
 type FaultOptions struct {
 	// What happens to the requests.
-	Effect map[string]any
+	Effect Effect
 	// With which probability a request is hit: more than 0, at most 1.
 	Chance float64
 	// Requests from this IP address.
@@ -634,7 +1003,7 @@ type FaultOptions struct {
 	// Requests that come at this time or later, in milliseconds of the server's clock.
 	FromMs uint64
 	// Requests with this header, by which clients on one machine can be told apart.
-	Header map[string]any
+	Header Header
 	// Requests for a key that begins with this, or for a tree of keys whose prefix does.
 	KeyPrefix string
 	// Requests with this method, such as `PUT`.
@@ -704,7 +1073,7 @@ type HistoryOptions struct {
 	// Only records about this key.
 	Key string
 	// Only records of this kind. May be repeated.
-	Kind []string
+	Kind []Kind
 	// Only the first so many of them.
 	Limit uint64
 	// Only records about this session.
@@ -726,7 +1095,7 @@ func (c *Controls) History(options HistoryOptions) History {
 }
 
 // ImportKv writes the keys of an export.
-func (c *Controls) ImportKv(keys []map[string]any) Imported {
+func (c *Controls) ImportKv(keys []Exported) Imported {
 	c.t.Helper()
 	var answer Imported
 	c.call("PUT", "/state/kv", nil, keys, &answer)
@@ -762,9 +1131,9 @@ func (c *Controls) Locks() Locks {
 // LoseLeaderOptions are the arguments of LoseLeader. What is zero is left out.
 type LoseLeaderOptions struct {
 	// A loss of one's own: phases in their order. When the last one is over there is a leader again.
-	Phases []map[string]any
+	Phases []LossPhase
 	// A loss as it was measured on real clusters.
-	Scenario string
+	Scenario Scenario
 }
 
 // LoseLeader loses the leader, by a scenario or by a list of phases.
@@ -867,7 +1236,7 @@ func (c *Controls) Reset() AtIndex {
 }
 
 // Restart restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
-func (c *Controls) Restart(state string) AtIndex {
+func (c *Controls) Restart(state RestartState) AtIndex {
 	c.t.Helper()
 	body := given{}
 	body.set("state", state, true)
@@ -907,7 +1276,7 @@ type SafetyOptions struct {
 	// The key of the lock.
 	Key string
 	// When programs believed that they held the lock. Without any, the history alone is checked.
-	Beliefs []map[string]any
+	Beliefs []Belief
 }
 
 // Safety says whether a lock was safe: in the history, and in what programs believed.
@@ -1048,7 +1417,7 @@ type WaitEventOptions struct {
 	// About this key.
 	Key string
 	// Of this kind.
-	Kind string
+	Kind Kind
 	// About this session.
 	Session string
 	// How long to wait in the machine's time: a duration such as `20s` or `250ms`.

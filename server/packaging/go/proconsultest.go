@@ -166,7 +166,7 @@ func (s *Server) FailureText() string {
 	err := s.Try(func(c *Controls) {
 		parts = append(parts, (&Server{Controls: *c}).HistoryText())
 		seen := map[string]bool{"": true}
-		for _, record := range c.History(HistoryOptions{Kind: []string{"acquired", "acquire-refused"}}).Records {
+		for _, record := range c.History(HistoryOptions{Kind: []Kind{KindAcquired, KindAcquireRefused}}).Records {
 			if !seen[record.Key] {
 				seen[record.Key] = true
 				parts = append(parts, c.Timeline(record.Key))

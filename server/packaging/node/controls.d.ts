@@ -31,12 +31,22 @@ export interface AtIndex {
   index: number;
 }
 
+/** That a program believed to hold the lock. */
+export interface Belief {
+  /** The session with which the program acquired the lock. */
+  session: string;
+  /** Since when it believed to hold it, in milliseconds of the server's clock. */
+  from_ms: number;
+  /** Until when, in milliseconds of the server's clock; not before `from_ms`. */
+  to_ms: number;
+}
+
 /** A request that waits for a change. */
 export interface Blocked {
   /** The number of the request. */
   request: number;
   /** The address that it came from; null for one through a Unix socket. */
-  client?: string | null;
+  client: string | null;
   /** Its path and parameters, as sent. */
   target: string;
   /** What it reads, in words. */
@@ -72,7 +82,7 @@ export interface Clock {
   /** How fast the clock runs; 0 stands still, 1 is the machine's time. */
   rate: number;
   /** How long it is until something happens by itself, in milliseconds; null for never. */
-  next_deadline_in_ms?: number | null;
+  next_deadline_in_ms: number | null;
 }
 
 /** Something that will happen by itself. */
@@ -87,6 +97,154 @@ export interface Due {
   session?: string | null;
 }
 
+/** Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied. */
+export interface ErrorEffect {
+  kind: "error";
+  /** Which error. */
+  error: ErrorName;
+  /** After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s` answers at once; on a clock that stands still every other time lasts until the clock is moved. */
+  after?: string | null;
+}
+
+/** Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied. */
+export interface RespondEffect {
+  kind: "respond";
+  /** The status, from 200 to 999. */
+  status: number;
+  /** The body, as text. Without any the body is empty. */
+  body?: string | null;
+  /** The body as base64, for one that is not text. At most one of the two is given. */
+  body_base64?: string | null;
+  /** The headers, by name. `Content-Length`, `Transfer-Encoding` and `Date` are the server's own and refused. */
+  headers?: { [name: string]: string };
+}
+
+/** Holds the request before it is applied. */
+export interface DelayBeforeEffect {
+  kind: "delay-before";
+  /** For how long on the server's clock: a duration such as `20s` or `250ms`. */
+  by: string;
+}
+
+/** Applies the request, and holds its answer. */
+export interface DelayAfterEffect {
+  kind: "delay-after";
+  /** For how long on the server's clock: a duration such as `20s` or `250ms`. */
+  by: string;
+}
+
+/** Never answers. Nothing is applied. */
+export interface HangEffect {
+  kind: "hang";
+}
+
+/** Resets the connection without an answer. Nothing is applied. */
+export interface ResetEffect {
+  kind: "reset";
+}
+
+/** Closes the connection without an answer. Nothing is applied. */
+export interface EmptyReplyEffect {
+  kind: "empty-reply";
+}
+
+/** Applies the request, and resets the connection without an answer. */
+export interface AppliedThenResetEffect {
+  kind: "applied-then-reset";
+}
+
+/** Applies the request, and closes the connection without an answer. */
+export interface AppliedThenEmptyReplyEffect {
+  kind: "applied-then-empty-reply";
+}
+
+/** Applies the request, and closes the connection within the body of the answer. */
+export interface TruncateEffect {
+  kind: "truncate";
+  /** How many bytes of the body are sent. */
+  bytes: number;
+}
+
+/** Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always. */
+export interface AcquireInFlightEffect {
+  kind: "acquire-in-flight";
+}
+
+/** Deletes the token with which the request comes. The request is then handled as always. */
+export interface RevokeTokenEffect {
+  kind: "revoke-token";
+  /** When; `arrival` if it is left out. */
+  when?: Moment | null;
+}
+
+/** Gives the policies of the token with which the request comes other rules. The request is then handled as always. */
+export interface ChangeRulesEffect {
+  kind: "change-rules";
+  /** The rules, in HCL or JSON, as a policy has them. */
+  rules: string;
+  /** When; `arrival` if it is left out. */
+  when?: Moment | null;
+}
+
+/** Lets a read report another `X-Consul-Index` than the true one. */
+export interface IndexEffect {
+  kind: "index";
+  /** The index that is reported; 0 is one that no Consul reports. */
+  index: number;
+}
+
+/** Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1. */
+export interface IndexBackEffect {
+  kind: "index-back";
+  /** By how much. */
+  by: number;
+}
+
+/** Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does. */
+export interface ReadFromEffect {
+  kind: "read-from";
+  /** The name of the checkpoint. */
+  checkpoint: string;
+  /** What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`. */
+  last_contact: string;
+}
+
+/**
+ * What happens to the requests.
+ * - `error`: Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
+ * - `respond`: Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied.
+ * - `delay-before`: Holds the request before it is applied.
+ * - `delay-after`: Applies the request, and holds its answer.
+ * - `hang`: Never answers. Nothing is applied.
+ * - `reset`: Resets the connection without an answer. Nothing is applied.
+ * - `empty-reply`: Closes the connection without an answer. Nothing is applied.
+ * - `applied-then-reset`: Applies the request, and resets the connection without an answer.
+ * - `applied-then-empty-reply`: Applies the request, and closes the connection without an answer.
+ * - `truncate`: Applies the request, and closes the connection within the body of the answer.
+ * - `acquire-in-flight`: Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always.
+ * - `revoke-token`: Deletes the token with which the request comes. The request is then handled as always.
+ * - `change-rules`: Gives the policies of the token with which the request comes other rules. The request is then handled as always.
+ * - `index`: Lets a read report another `X-Consul-Index` than the true one.
+ * - `index-back`: Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
+ * - `read-from`: Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+ */
+export type Effect = ErrorEffect | RespondEffect | DelayBeforeEffect | DelayAfterEffect | HangEffect | ResetEffect | EmptyReplyEffect | AppliedThenResetEffect | AppliedThenEmptyReplyEffect | TruncateEffect | AcquireInFlightEffect | RevokeTokenEffect | ChangeRulesEffect | IndexEffect | IndexBackEffect | ReadFromEffect;
+
+/**
+ * Which error.
+ * - `no-cluster-leader`: 500 `No cluster leader`, after Consul has waited 7 s for one.
+ * - `rpc-eof`: 500 `rpc error making call: EOF`: the connection to the leader ended.
+ * - `rpc-connection-refused`: 500: the old leader's port refuses connections.
+ * - `leadership-lost`: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
+ * - `rate-limited`: 429 of `limits.rpc_rate`; without a text before 1.15.
+ * - `too-many-connections`: 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.
+ * - `server-rate-limited`: 429 of `request_limits`: another server may do it.
+ * - `leader-rate-limited`: 503 of `request_limits`: only the leader could do it.
+ * - `permission-denied`: 403 `Permission denied`, with what is missing since 1.12.
+ * - `acl-not-found`: 403 `ACL not found`: the token is unknown.
+ */
+export type ErrorName = "no-cluster-leader" | "rpc-eof" | "rpc-connection-refused" | "leadership-lost" | "rate-limited" | "too-many-connections" | "server-rate-limited" | "leader-rate-limited" | "permission-denied" | "acl-not-found";
+
 /** Who holds a key, and who waits for it. */
 export interface Explanation {
   /** The key. */
@@ -94,19 +252,19 @@ export interface Explanation {
   /** Whether the key exists. */
   exists: boolean;
   /** The session that holds it; null when none does. */
-  holder?: string | null;
+  holder: string | null;
   /** Since when, in milliseconds of the server's clock; null where the history does not go back so far. */
-  held_since_ms?: number | null;
+  held_since_ms: number | null;
   /** How long the holder's session lives unless it is renewed, in milliseconds; null without a TTL. */
-  lapses_in_ms?: number | null;
+  lapses_in_ms: number | null;
   /** How often the key was acquired. */
   lock_index: number;
   /** For how long nobody can acquire it, in milliseconds; null when anybody can. */
-  lock_delay_left_ms?: number | null;
+  lock_delay_left_ms: number | null;
   /** Who waits for it to change. */
   waiting: Blocked[];
   /** What last happened to the lock, in words; null when nothing did. */
-  last?: string | null;
+  last: string | null;
   /** All of it in words. */
   text: string;
 }
@@ -121,12 +279,20 @@ export interface Exported {
   value: string;
 }
 
+/** Requests with this header, by which clients on one machine can be told apart. */
+export interface Header {
+  /** The name of the header. */
+  name: string;
+  /** All of its value. */
+  value: string;
+}
+
 /** A request that a fault holds. */
 export interface Held {
   /** The number of the request. */
   request: number;
   /** The address that it came from; null for one through a Unix socket. */
-  client?: string | null;
+  client: string | null;
   /** Its path and parameters, as sent. */
   target: string;
   /** The fault, in words. */
@@ -136,7 +302,7 @@ export interface Held {
   /** The number of the record of its arrival. */
   record: number;
   /** When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up. */
-  until_ms?: number | null;
+  until_ms: number | null;
 }
 
 /** Records of the history. */
@@ -169,7 +335,34 @@ export interface InstalledRule {
   hits: number;
 }
 
-/** A kind of record. */
+/**
+ * A kind of record.
+ * - `request`: A request arrived.
+ * - `answer`: A request was answered.
+ * - `blocked`: A blocking query waits.
+ * - `woken`: A blocking query looks again.
+ * - `held`: A fault holds a request.
+ * - `key-written`: A key was created or changed.
+ * - `key-deleted`: A key was deleted.
+ * - `key-tree-deleted`: All keys with a prefix were deleted.
+ * - `write-refused`: A conditional write did not take place.
+ * - `acquired`: A key was acquired.
+ * - `acquire-refused`: A key was not acquired.
+ * - `released`: A key has no holder any more.
+ * - `release-refused`: A release by somebody who holds nothing.
+ * - `lock-delay-began`: A key is guarded.
+ * - `lock-delay-ended`: A key is guarded no more.
+ * - `session-created`: A session was created.
+ * - `session-renewed`: A TTL started anew.
+ * - `session-refused`: A session call was refused.
+ * - `session-ended`: A session ended.
+ * - `catalog-changed`: Nodes, services or checks changed.
+ * - `tombstones-reaped`: The memory of deleted keys was cleared.
+ * - `access-denied`: A request was refused: its token lacks a permission.
+ * - `token-unknown`: A request was refused: its token is unknown.
+ * - `rows-removed`: An answer lacks what its token may not see.
+ * - `control`: The test did something to the server.
+ */
 export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "key-tree-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
 
 /** A server that was started on demand. */
@@ -200,6 +393,21 @@ export interface Locks {
   locks: Lock[];
 }
 
+/** A phase of a loss. */
+export interface LossPhase {
+  /** What the cluster goes through. */
+  phase: Phase;
+  /** For how long on the server's clock: a duration such as `20s` or `250ms`. Only the last phase can be without; then it lasts until `POST /leader/find`. */
+  lasts?: string | null;
+}
+
+/**
+ * When something happens to a request.
+ * - `arrival`: Before the request is looked at.
+ * - `blocked`: When it blocks, for a blocking query that finds nothing new.
+ */
+export type Moment = "arrival" | "blocked";
+
 /** Whether a token has a permission. */
 export interface Permission {
   /** The AccessorID of the token. */
@@ -216,7 +424,14 @@ export interface Permission {
   text: string;
 }
 
-/** A phase. */
+/**
+ * A phase.
+ * - `never-elected`: There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.
+ * - `unreachable`: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
+ * - `electing`: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
+ * - `quorum-lost`: This server is the leader and has just lost the others: writes fail after half a second, reads go on.
+ * - `no-leader`: There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.
+ */
 export type Phase = "never-elected" | "unreachable" | "electing" | "quorum-lost" | "no-leader";
 
 /** Something that happened. Which fields a record has beyond the first five depends on its kind. */
@@ -275,12 +490,19 @@ export interface Record {
   ttl_ms?: number | null;
 }
 
+/**
+ * What the restart leaves of the state.
+ * - `keep`: What Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are forgotten.
+ * - `wipe`: Nothing, as of `consul agent -dev`.
+ */
+export type RestartState = "keep" | "wipe";
+
 /** The rules that are installed. */
 export interface Rules {
   /** The rules, in the order in which they are tried. */
   rules: InstalledRule[];
   /** What the cluster goes through without its leader; null while it has one. */
-  leader_lost?: Phase | null;
+  leader_lost: Phase | null;
 }
 
 /** Whether a lock was safe. */
@@ -292,6 +514,15 @@ export interface Safety {
   /** The life of the key, for people. */
   timeline: string;
 }
+
+/**
+ * A scenario.
+ * - `never-elected`: The cluster never had a leader, until it is given one by `POST /leader/find`.
+ * - `leader-killed`: The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a leader again.
+ * - `quorum-lost`: This server is the leader and loses the others: for half a second writes fail, then there is no leader until `POST /leader/find`.
+ * - `starting`: The server has just been started: calls are held for a quarter of a second, and go on.
+ */
+export type Scenario = "never-elected" | "leader-killed" | "quorum-lost" | "starting";
 
 /** The servers that were started on demand. */
 export interface Servers {
@@ -398,7 +629,7 @@ export class Controls {
   /** Installs a rule behind those that there are: the first that matches a request wins. */
   fault(options: {
     /** What happens to the requests. */
-    effect: { [name: string]: unknown };
+    effect: Effect;
     /** With which probability a request is hit: more than 0, at most 1. */
     chance?: number;
     /** Requests from this IP address. */
@@ -406,7 +637,7 @@ export class Controls {
     /** Requests that come at this time or later, in milliseconds of the server's clock. */
     fromMs?: number;
     /** Requests with this header, by which clients on one machine can be told apart. */
-    header?: { [name: string]: unknown };
+    header?: Header;
     /** Requests for a key that begins with this, or for a tree of keys whose prefix does. */
     keyPrefix?: string;
     /** Requests with this method, such as `PUT`. */
@@ -437,7 +668,7 @@ export class Controls {
     /** Only records about this key. */
     key?: string;
     /** Only records of this kind. May be repeated. */
-    kind?: string[];
+    kind?: Kind[];
     /** Only the first so many of them. */
     limit?: number;
     /** Only records about this session. */
@@ -445,7 +676,7 @@ export class Controls {
   }): Promise<History>;
   /** Writes the keys of an export.
    * @param keys What an export gave. */
-  importKv(keys: { [name: string]: unknown }[]): Promise<Imported>;
+  importKv(keys: Exported[]): Promise<Imported>;
   /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
    * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
   jump(by: Duration): Promise<Caused>;
@@ -457,9 +688,9 @@ export class Controls {
   /** Loses the leader, by a scenario or by a list of phases. */
   loseLeader(options?: {
     /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */
-    phases?: { [name: string]: unknown }[];
+    phases?: LossPhase[];
     /** A loss as it was measured on real clusters. */
-    scenario?: string;
+    scenario?: Scenario;
   }): Promise<void>;
   /** Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
    * @param by By how much the indexes are lowered. */
@@ -494,7 +725,7 @@ export class Controls {
   reset(): Promise<AtIndex>;
   /** Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
    * @param state What the restart leaves of the state. */
-  restart(state: string): Promise<AtIndex>;
+  restart(state: RestartState): Promise<AtIndex>;
   /** Lets the clock run as the machine's does. */
   resume(): Promise<Clock>;
   /** Deletes a token: from now on it is unknown.
@@ -508,7 +739,7 @@ export class Controls {
     /** The key of the lock. */
     key: string;
     /** When programs believed that they held the lock. Without any, the history alone is checked. */
-    beliefs?: { [name: string]: unknown }[];
+    beliefs?: Belief[];
   }): Promise<Safety>;
   /** What this server is, and the seed with which it can be started again. */
   server(): Promise<About>;
@@ -571,7 +802,7 @@ export class Controls {
     /** About this key. */
     key?: string;
     /** Of this kind. */
-    kind?: string;
+    kind?: Kind;
     /** About this session. */
     session?: string;
     /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */

@@ -25,7 +25,7 @@ type scenario struct {
 
 type step struct {
 	Control, Client, Key, Value, Session, Save, Watch, TTL, Fails, Refused string
-	With, Effect                                                           json.RawMessage
+	With                                                                   json.RawMessage
 	Expect                                                                 any
 	Contains, Failure                                                      []string
 }
@@ -119,11 +119,12 @@ func (r *run) contains(text string, parts []string) {
 
 // The arguments of controls, as the description spells them.
 type arguments struct {
-	By, Timeout, Name, Prefix, Key, Scenario string
-	Count, Times                             uint64
-	Effect                                   map[string]any
-	Method                                   string
-	KeyPrefix                                string `json:"key_prefix"`
+	By, Timeout, Name, Prefix, Key string
+	Scenario                       proconsultest.Scenario
+	Count, Times                   uint64
+	Effect                         proconsultest.ErrorEffect
+	Method                         string
+	KeyPrefix                      string `json:"key_prefix"`
 }
 
 func duration(text string) time.Duration {

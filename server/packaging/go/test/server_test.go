@@ -69,6 +69,31 @@ func TestAFailingTestShowsWhatHappened(t *testing.T) {
 	expect(t, said, "waited 1ms in vain for 1 requests blocked", "what happened on http://127.0.0.1:", "(seed 7)", "the agent came up")
 }
 
+func TestEffectsAreTyped(t *testing.T) {
+	server := proconsultest.Start(t, proconsultest.Frozen())
+	effects := []proconsultest.Effect{
+		proconsultest.ErrorEffect{Error: proconsultest.ErrorNameNoClusterLeader, After: "0s"},
+		proconsultest.RespondEffect{Status: 503, Headers: map[string]string{"Retry-After": "1"}},
+		proconsultest.TruncateEffect{Bytes: 0},
+		proconsultest.HangEffect{},
+	}
+	for at, effect := range effects {
+		server.Fault(proconsultest.FaultOptions{Effect: effect, KeyPrefix: fmt.Sprint(at), Header: proconsultest.Header{Name: "Who", Value: "b"}})
+	}
+	var words []string
+	for _, rule := range server.Faults().Rules {
+		words = append(words, rule.Effect)
+	}
+	expect(t, strings.Join(words, "\n"), "no-cluster-leader after 0ns", "status 503", "hangs")
+	err := server.Try(func(c *proconsultest.Controls) {
+		c.Fault(proconsultest.FaultOptions{Effect: proconsultest.ErrorEffect{Error: "eof"}})
+	})
+	if err == nil {
+		t.Fatal("an unknown error is refused")
+	}
+	expect(t, err.Error(), `unknown error "eof"; there are no-cluster-leader, rpc-eof`)
+}
+
 // A panic ends the test's process, so the test that panics runs in one of its own.
 func TestATestThatPanicsShowsWhatHappened(t *testing.T) {
 	const variable = "PROCONSULTEST_PANIC"

@@ -87,8 +87,11 @@ test("afterEach shows what happened in a test that failed", () => {
 
 test("unknown options are errors", async () => {
   await assert.rejects(startServer({ frozn: true }), /unknown option frozn: the options are version, seed, frozen/);
-  await on({}, (server) => {
+  await on({}, async (server) => {
     assert.throws(() => server.fault({ effect: { kind: "hang" }, keyprefix: "a" }), /unknown option keyprefix: .*keyPrefix/);
+    await assert.rejects(server.fault({ effect: { kind: "hangs" } }), /unknown variant `hangs`, expected one of `error`, `respond`/);
+    const misspelled = { kind: "error", error: "rpc-eof", aftr: "0s" };
+    await assert.rejects(server.fault({ effect: misspelled }), /unknown field `aftr`, expected `error` or `after`/);
   });
 });
 

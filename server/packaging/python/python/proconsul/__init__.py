@@ -9,19 +9,18 @@
 The pytest plugin has it as a fixture, `consul_server`; see the README.
 """
 
+from . import _controls
 from ._binary import BinaryError, find_binary
-from ._controls import AsyncControls, Controls, Duration
+from ._controls import *  # noqa: F403
 from ._server import AsyncServer, ControlError, ProconsulError, Server, StartError
 
 __all__ = [
-    "AsyncControls",
     "AsyncServer",
     "BinaryError",
     "ControlError",
-    "Controls",
-    "Duration",
     "ProconsulError",
     "Server",
     "StartError",
     "find_binary",
 ]
+__all__ += _controls.__all__

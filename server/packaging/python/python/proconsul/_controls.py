@@ -3,20 +3,98 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from datetime import timedelta
-from typing import Any, Literal, Mapping, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence, TypedDict, Union
+
+if sys.version_info >= (3, 11):
+    from typing import NotRequired
+elif TYPE_CHECKING:
+    from typing_extensions import NotRequired
 
 #: A duration: seconds, a `timedelta`, or text as Go writes it, such as "20s" or "1m30s".
 Duration = Union[str, int, float, timedelta]
 
-#: A kind of record.
+ErrorName = Literal["no-cluster-leader", "rpc-eof", "rpc-connection-refused", "leadership-lost", "rate-limited", "too-many-connections", "server-rate-limited", "leader-rate-limited", "permission-denied", "acl-not-found"]
+"""Which error.
+
+- `no-cluster-leader`: 500 `No cluster leader`, after Consul has waited 7 s for one.
+- `rpc-eof`: 500 `rpc error making call: EOF`: the connection to the leader ended.
+- `rpc-connection-refused`: 500: the old leader's port refuses connections.
+- `leadership-lost`: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
+- `rate-limited`: 429 of `limits.rpc_rate`; without a text before 1.15.
+- `too-many-connections`: 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.
+- `server-rate-limited`: 429 of `request_limits`: another server may do it.
+- `leader-rate-limited`: 503 of `request_limits`: only the leader could do it.
+- `permission-denied`: 403 `Permission denied`, with what is missing since 1.12.
+- `acl-not-found`: 403 `ACL not found`: the token is unknown.
+"""
+
 Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "key-tree-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
+"""A kind of record.
 
-#: A phase.
+- `request`: A request arrived.
+- `answer`: A request was answered.
+- `blocked`: A blocking query waits.
+- `woken`: A blocking query looks again.
+- `held`: A fault holds a request.
+- `key-written`: A key was created or changed.
+- `key-deleted`: A key was deleted.
+- `key-tree-deleted`: All keys with a prefix were deleted.
+- `write-refused`: A conditional write did not take place.
+- `acquired`: A key was acquired.
+- `acquire-refused`: A key was not acquired.
+- `released`: A key has no holder any more.
+- `release-refused`: A release by somebody who holds nothing.
+- `lock-delay-began`: A key is guarded.
+- `lock-delay-ended`: A key is guarded no more.
+- `session-created`: A session was created.
+- `session-renewed`: A TTL started anew.
+- `session-refused`: A session call was refused.
+- `session-ended`: A session ended.
+- `catalog-changed`: Nodes, services or checks changed.
+- `tombstones-reaped`: The memory of deleted keys was cleared.
+- `access-denied`: A request was refused: its token lacks a permission.
+- `token-unknown`: A request was refused: its token is unknown.
+- `rows-removed`: An answer lacks what its token may not see.
+- `control`: The test did something to the server.
+"""
+
+Moment = Literal["arrival", "blocked"]
+"""When something happens to a request.
+
+- `arrival`: Before the request is looked at.
+- `blocked`: When it blocks, for a blocking query that finds nothing new.
+"""
+
 Phase = Literal["never-elected", "unreachable", "electing", "quorum-lost", "no-leader"]
+"""A phase.
+
+- `never-elected`: There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.
+- `unreachable`: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
+- `electing`: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
+- `quorum-lost`: This server is the leader and has just lost the others: writes fail after half a second, reads go on.
+- `no-leader`: There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.
+"""
+
+RestartState = Literal["keep", "wipe"]
+"""What the restart leaves of the state.
+
+- `keep`: What Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are forgotten.
+- `wipe`: Nothing, as of `consul agent -dev`.
+"""
+
+Scenario = Literal["never-elected", "leader-killed", "quorum-lost", "starting"]
+"""A scenario.
+
+- `never-elected`: The cluster never had a leader, until it is given one by `POST /leader/find`.
+- `leader-killed`: The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a leader again.
+- `quorum-lost`: This server is the leader and loses the others: for half a second writes fail, then there is no leader until `POST /leader/find`.
+- `starting`: The server has just been started: calls are held for a quarter of a second, and go on.
+"""
 
 
-class About(TypedDict, total=False):
+class About(TypedDict):
     """What a server is."""
 
     proconsul: str
@@ -31,7 +109,7 @@ class About(TypedDict, total=False):
     """The name of the datacenter."""
 
 
-class AllDue(TypedDict, total=False):
+class AllDue(TypedDict):
     """What will happen by itself."""
 
     now_ms: int
@@ -40,14 +118,25 @@ class AllDue(TypedDict, total=False):
     """What will happen, the next thing first."""
 
 
-class AtIndex(TypedDict, total=False):
+class AtIndex(TypedDict):
     """The index of the state."""
 
     index: int
     """The index of the last change, now."""
 
 
-class Blocked(TypedDict, total=False):
+class Belief(TypedDict):
+    """That a program believed to hold the lock."""
+
+    session: str
+    """The session with which the program acquired the lock."""
+    from_ms: int
+    """Since when it believed to hold it, in milliseconds of the server's clock."""
+    to_ms: int
+    """Until when, in milliseconds of the server's clock; not before `from_ms`."""
+
+
+class Blocked(TypedDict):
     """A request that waits for a change."""
 
     request: int
@@ -68,7 +157,7 @@ class Blocked(TypedDict, total=False):
     """When its wait ends, in milliseconds of the server's clock."""
 
 
-class Caused(TypedDict, total=False):
+class Caused(TypedDict):
     """What happened while time passed."""
 
     now_ms: int
@@ -77,14 +166,14 @@ class Caused(TypedDict, total=False):
     """What the time that passed has caused, in order."""
 
 
-class Checkpoints(TypedDict, total=False):
+class Checkpoints(TypedDict):
     """The checkpoints of a server."""
 
     checkpoints: list[str]
     """Their names, in byte order."""
 
 
-class Clock(TypedDict, total=False):
+class Clock(TypedDict):
     """The clock of a server."""
 
     now_ms: int
@@ -95,20 +184,169 @@ class Clock(TypedDict, total=False):
     """How long it is until something happens by itself, in milliseconds; null for never."""
 
 
-class Due(TypedDict, total=False):
+class Due(TypedDict):
     """Something that will happen by itself."""
 
     at_ms: int
     """When, in milliseconds since the clock began."""
     text: str
     """What will happen, in words."""
-    key: str | None
+    key: NotRequired[str | None]
     """The key whose lock-delay ends."""
-    session: str | None
+    session: NotRequired[str | None]
     """The session that lapses unless it is renewed."""
 
 
-class Explanation(TypedDict, total=False):
+class ErrorEffect(TypedDict):
+    """Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied."""
+
+    kind: Literal["error"]
+    error: ErrorName
+    """Which error."""
+    after: NotRequired[str | None]
+    """After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s` answers at once; on a clock that stands still every other time lasts until the clock is moved."""
+
+
+class RespondEffect(TypedDict):
+    """Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied."""
+
+    kind: Literal["respond"]
+    status: int
+    """The status, from 200 to 999."""
+    body: NotRequired[str | None]
+    """The body, as text. Without any the body is empty."""
+    body_base64: NotRequired[str | None]
+    """The body as base64, for one that is not text. At most one of the two is given."""
+    headers: NotRequired[dict[str, str]]
+    """The headers, by name. `Content-Length`, `Transfer-Encoding` and `Date` are the server's own and refused."""
+
+
+class DelayBeforeEffect(TypedDict):
+    """Holds the request before it is applied."""
+
+    kind: Literal["delay-before"]
+    by: str
+    """For how long on the server's clock: a duration such as `20s` or `250ms`."""
+
+
+class DelayAfterEffect(TypedDict):
+    """Applies the request, and holds its answer."""
+
+    kind: Literal["delay-after"]
+    by: str
+    """For how long on the server's clock: a duration such as `20s` or `250ms`."""
+
+
+class HangEffect(TypedDict):
+    """Never answers. Nothing is applied."""
+
+    kind: Literal["hang"]
+
+
+class ResetEffect(TypedDict):
+    """Resets the connection without an answer. Nothing is applied."""
+
+    kind: Literal["reset"]
+
+
+class EmptyReplyEffect(TypedDict):
+    """Closes the connection without an answer. Nothing is applied."""
+
+    kind: Literal["empty-reply"]
+
+
+class AppliedThenResetEffect(TypedDict):
+    """Applies the request, and resets the connection without an answer."""
+
+    kind: Literal["applied-then-reset"]
+
+
+class AppliedThenEmptyReplyEffect(TypedDict):
+    """Applies the request, and closes the connection without an answer."""
+
+    kind: Literal["applied-then-empty-reply"]
+
+
+class TruncateEffect(TypedDict):
+    """Applies the request, and closes the connection within the body of the answer."""
+
+    kind: Literal["truncate"]
+    bytes: int
+    """How many bytes of the body are sent."""
+
+
+class AcquireInFlightEffect(TypedDict):
+    """Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always."""
+
+    kind: Literal["acquire-in-flight"]
+
+
+class RevokeTokenEffect(TypedDict):
+    """Deletes the token with which the request comes. The request is then handled as always."""
+
+    kind: Literal["revoke-token"]
+    when: NotRequired[Moment | None]
+    """When; `arrival` if it is left out."""
+
+
+class ChangeRulesEffect(TypedDict):
+    """Gives the policies of the token with which the request comes other rules. The request is then handled as always."""
+
+    kind: Literal["change-rules"]
+    rules: str
+    """The rules, in HCL or JSON, as a policy has them."""
+    when: NotRequired[Moment | None]
+    """When; `arrival` if it is left out."""
+
+
+class IndexEffect(TypedDict):
+    """Lets a read report another `X-Consul-Index` than the true one."""
+
+    kind: Literal["index"]
+    index: int
+    """The index that is reported; 0 is one that no Consul reports."""
+
+
+class IndexBackEffect(TypedDict):
+    """Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1."""
+
+    kind: Literal["index-back"]
+    by: int
+    """By how much."""
+
+
+class ReadFromEffect(TypedDict):
+    """Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does."""
+
+    kind: Literal["read-from"]
+    checkpoint: str
+    """The name of the checkpoint."""
+    last_contact: str
+    """What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`."""
+
+Effect = Union[ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect]
+"""What happens to the requests.
+
+- `error`: Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
+- `respond`: Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied.
+- `delay-before`: Holds the request before it is applied.
+- `delay-after`: Applies the request, and holds its answer.
+- `hang`: Never answers. Nothing is applied.
+- `reset`: Resets the connection without an answer. Nothing is applied.
+- `empty-reply`: Closes the connection without an answer. Nothing is applied.
+- `applied-then-reset`: Applies the request, and resets the connection without an answer.
+- `applied-then-empty-reply`: Applies the request, and closes the connection without an answer.
+- `truncate`: Applies the request, and closes the connection within the body of the answer.
+- `acquire-in-flight`: Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always.
+- `revoke-token`: Deletes the token with which the request comes. The request is then handled as always.
+- `change-rules`: Gives the policies of the token with which the request comes other rules. The request is then handled as always.
+- `index`: Lets a read report another `X-Consul-Index` than the true one.
+- `index-back`: Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
+- `read-from`: Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+"""
+
+
+class Explanation(TypedDict):
     """Who holds a key, and who waits for it."""
 
     key: str
@@ -133,7 +371,7 @@ class Explanation(TypedDict, total=False):
     """All of it in words."""
 
 
-class Exported(TypedDict, total=False):
+class Exported(TypedDict):
     """A key as `consul kv export` prints it."""
 
     key: str
@@ -144,7 +382,16 @@ class Exported(TypedDict, total=False):
     """The value as base64."""
 
 
-class Held(TypedDict, total=False):
+class Header(TypedDict):
+    """Requests with this header, by which clients on one machine can be told apart."""
+
+    name: str
+    """The name of the header."""
+    value: str
+    """All of its value."""
+
+
+class Held(TypedDict):
     """A request that a fault holds."""
 
     request: int
@@ -163,7 +410,7 @@ class Held(TypedDict, total=False):
     """When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up."""
 
 
-class History(TypedDict, total=False):
+class History(TypedDict):
     """Records of the history."""
 
     records: list[Record]
@@ -172,21 +419,21 @@ class History(TypedDict, total=False):
     """How many older records are gone because there were more than the history keeps."""
 
 
-class Id(TypedDict, total=False):
+class Id(TypedDict):
     """A rule was installed."""
 
     id: int
     """The id of the new rule, for `DELETE /faults/{id}`."""
 
 
-class Imported(TypedDict, total=False):
+class Imported(TypedDict):
     """Keys were imported."""
 
     keys: int
     """How many keys."""
 
 
-class InstalledRule(TypedDict, total=False):
+class InstalledRule(TypedDict):
     """A rule that is installed."""
 
     id: int
@@ -197,7 +444,7 @@ class InstalledRule(TypedDict, total=False):
     """How often it has hit a request."""
 
 
-class Listed(TypedDict, total=False):
+class Listed(TypedDict):
     """A server that was started on demand."""
 
     id: int
@@ -210,7 +457,7 @@ class Listed(TypedDict, total=False):
     """The seed with which it can be started again."""
 
 
-class Lock(TypedDict, total=False):
+class Lock(TypedDict):
     """A key that is held."""
 
     key: str
@@ -221,14 +468,23 @@ class Lock(TypedDict, total=False):
     """How often the key was acquired."""
 
 
-class Locks(TypedDict, total=False):
+class Locks(TypedDict):
     """The keys that are held."""
 
     locks: list[Lock]
     """The keys, in byte order."""
 
 
-class Permission(TypedDict, total=False):
+class LossPhase(TypedDict):
+    """A phase of a loss."""
+
+    phase: Phase
+    """What the cluster goes through."""
+    lasts: NotRequired[str | None]
+    """For how long on the server's clock: a duration such as `20s` or `250ms`. Only the last phase can be without; then it lasts until `POST /leader/find`."""
+
+
+class Permission(TypedDict):
     """Whether a token has a permission."""
 
     token: str
@@ -245,7 +501,7 @@ class Permission(TypedDict, total=False):
     """All of it in words."""
 
 
-class Record(TypedDict, total=False):
+class Record(TypedDict):
     """Something that happened. Which fields a record has beyond the first five depends on its kind."""
 
     number: int
@@ -258,51 +514,51 @@ class Record(TypedDict, total=False):
     """What kind of record this is."""
     text: str
     """All of it in one line."""
-    cause: str | None
+    cause: NotRequired[str | None]
     """Why: of a wake, a refusal, a release, or the end of a session."""
-    caused_by: int | None
+    caused_by: NotRequired[int | None]
     """The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it."""
-    client: str | None
+    client: NotRequired[str | None]
     """The address that a request came from; null for one through a Unix socket."""
-    fault: str | None
+    fault: NotRequired[str | None]
     """The fault that hit a request, in words; null when none did."""
-    key: str | None
+    key: NotRequired[str | None]
     """The key that the record is about."""
-    keys: int | None
+    keys: NotRequired[int | None]
     """How many keys were deleted."""
-    lasts_ms: int | None
+    lasts_ms: NotRequired[int | None]
     """How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up."""
-    method: str | None
+    method: NotRequired[str | None]
     """A request's method."""
-    min_index: int | None
+    min_index: NotRequired[int | None]
     """The index that a blocking query waits to be passed."""
-    name: str | None
+    name: NotRequired[str | None]
     """The name of a session that was created, or of what a token lacks a permission on."""
-    node: str | None
+    node: NotRequired[str | None]
     """The node of a session that was created."""
-    permission: str | None
+    permission: NotRequired[str | None]
     """What the token lacks, such as `key:write`."""
-    prefix: str | None
+    prefix: NotRequired[str | None]
     """What the deleted keys start with."""
-    request: int | None
+    request: NotRequired[int | None]
     """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`."""
-    rows: int | None
+    rows: NotRequired[int | None]
     """How many rows were removed from an answer."""
-    session: str | None
+    session: NotRequired[str | None]
     """The session that the record is about."""
-    status: int | None
+    status: NotRequired[int | None]
     """The status of an answer; null when none was sent."""
-    target: str | None
+    target: NotRequired[str | None]
     """A request's path and parameters, as sent."""
-    token: str | None
+    token: NotRequired[str | None]
     """The AccessorID of the token that was refused, or from whose answer rows were removed."""
-    token_description: str | None
+    token_description: NotRequired[str | None]
     """The description of that token."""
-    ttl_ms: int | None
+    ttl_ms: NotRequired[int | None]
     """The TTL of a session that was created, in milliseconds; 0 for a session without one."""
 
 
-class Rules(TypedDict, total=False):
+class Rules(TypedDict):
     """The rules that are installed."""
 
     rules: list[InstalledRule]
@@ -311,7 +567,7 @@ class Rules(TypedDict, total=False):
     """What the cluster goes through without its leader; null while it has one."""
 
 
-class Safety(TypedDict, total=False):
+class Safety(TypedDict):
     """Whether a lock was safe."""
 
     safe: bool
@@ -322,14 +578,14 @@ class Safety(TypedDict, total=False):
     """The life of the key, for people."""
 
 
-class Servers(TypedDict, total=False):
+class Servers(TypedDict):
     """The servers that were started on demand."""
 
     servers: list[Listed]
     """The servers, oldest first."""
 
 
-class Token(TypedDict, total=False):
+class Token(TypedDict):
     """A token."""
 
     accessor: str
@@ -338,7 +594,7 @@ class Token(TypedDict, total=False):
     """The SecretID, which requests send."""
 
 
-class Waiting(TypedDict, total=False):
+class Waiting(TypedDict):
     """Requests that wait."""
 
     blocked: list[Blocked]
@@ -347,11 +603,70 @@ class Waiting(TypedDict, total=False):
     """The requests that faults hold, oldest first."""
 
 
-class Woken(TypedDict, total=False):
+class Woken(TypedDict):
     """Requests were woken."""
 
     woken: int
     """How many requests looked again."""
+
+
+__all__ = [
+    "AsyncControls",
+    "Controls",
+    "Duration",
+    "About",
+    "AcquireInFlightEffect",
+    "AllDue",
+    "AppliedThenEmptyReplyEffect",
+    "AppliedThenResetEffect",
+    "AtIndex",
+    "Belief",
+    "Blocked",
+    "Caused",
+    "ChangeRulesEffect",
+    "Checkpoints",
+    "Clock",
+    "DelayAfterEffect",
+    "DelayBeforeEffect",
+    "Due",
+    "Effect",
+    "EmptyReplyEffect",
+    "ErrorEffect",
+    "ErrorName",
+    "Explanation",
+    "Exported",
+    "HangEffect",
+    "Header",
+    "Held",
+    "History",
+    "Id",
+    "Imported",
+    "IndexBackEffect",
+    "IndexEffect",
+    "InstalledRule",
+    "Kind",
+    "Listed",
+    "Lock",
+    "Locks",
+    "LossPhase",
+    "Moment",
+    "Permission",
+    "Phase",
+    "ReadFromEffect",
+    "Record",
+    "ResetEffect",
+    "RespondEffect",
+    "RestartState",
+    "RevokeTokenEffect",
+    "Rules",
+    "Safety",
+    "Scenario",
+    "Servers",
+    "Token",
+    "TruncateEffect",
+    "Waiting",
+    "Woken",
+]
 
 
 def _duration(value: Duration | None) -> str | None:
@@ -493,7 +808,7 @@ class Controls:
         """
         self._call("POST", "/checks/fail", body=_given({"check": check, "node": node}))
 
-    def fault(self, effect: Mapping[str, Any], *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Mapping[str, Any] | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """Installs a rule behind those that there are: the first that matches a request wins.
 
         effect: What happens to the requests.
@@ -524,7 +839,7 @@ class Controls:
         """Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`)."""
         return self._call("POST", "/clock/freeze")
 
-    def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, limit: int | None = None, session: str | None = None) -> History:
+    def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
 
         after: Only records after the one with this number.
@@ -535,7 +850,7 @@ class Controls:
         """
         return self._call("GET", "/history", query={"after": after, "key": key, "kind": kind, "limit": limit, "session": session})
 
-    def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
+    def import_kv(self, keys: Sequence[Exported]) -> Imported:
         """Writes the keys of an export.
 
         keys: What an export gave.
@@ -560,7 +875,7 @@ class Controls:
         """The keys that are held, and by whom."""
         return self._call("GET", "/locks")
 
-    def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
+    def lose_leader(self, *, phases: Sequence[LossPhase] | None = None, scenario: Scenario | None = None) -> None:
         """Loses the leader, by a scenario or by a list of phases.
 
         phases: A loss of one's own: phases in their order. When the last one is over there is a leader again.
@@ -621,7 +936,7 @@ class Controls:
         """Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered."""
         return self._call("POST", "/state/reset")
 
-    def restart(self, state: str) -> AtIndex:
+    def restart(self, state: RestartState) -> AtIndex:
         """Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
 
         state: What the restart leaves of the state.
@@ -646,7 +961,7 @@ class Controls:
         """
         return self._call("POST", "/state/rollback", body=_given({"name": name}))
 
-    def safety(self, key: str, *, beliefs: Sequence[Mapping[str, Any]] | None = None) -> Safety:
+    def safety(self, key: str, *, beliefs: Sequence[Belief] | None = None) -> Safety:
         """Whether a lock was safe: in the history, and in what programs believed.
 
         key: The key of the lock.
@@ -710,7 +1025,7 @@ class Controls:
         """
         return self._call("POST", "/wait/blocked", body=_given({"count": count, "prefix": prefix, "service": service, "session": session, "timeout": _duration(timeout)}))
 
-    def wait_event(self, *, after: int | None = None, key: str | None = None, kind: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
+    def wait_event(self, *, after: int | None = None, key: str | None = None, kind: Kind | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
         """Waits until the history has such a record; one that is there already counts.
 
         after: After the record with this number.
@@ -821,7 +1136,7 @@ class AsyncControls:
         """As `Controls.fail_check`."""
         return await asyncio.to_thread(self.sync.fail_check, check=check, node=node)
 
-    async def fault(self, effect: Mapping[str, Any], *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Mapping[str, Any] | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    async def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """As `Controls.fault`."""
         return await asyncio.to_thread(self.sync.fault, effect=effect, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, seed=seed, session=session, times=times, to_ms=to_ms)
 
@@ -837,11 +1152,11 @@ class AsyncControls:
         """As `Controls.freeze`."""
         return await asyncio.to_thread(self.sync.freeze)
 
-    async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[str] | None = None, limit: int | None = None, session: str | None = None) -> History:
+    async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """As `Controls.history`."""
         return await asyncio.to_thread(self.sync.history, after=after, key=key, kind=kind, limit=limit, session=session)
 
-    async def import_kv(self, keys: Sequence[Mapping[str, Any]]) -> Imported:
+    async def import_kv(self, keys: Sequence[Exported]) -> Imported:
         """As `Controls.import_kv`."""
         return await asyncio.to_thread(self.sync.import_kv, keys=keys)
 
@@ -857,7 +1172,7 @@ class AsyncControls:
         """As `Controls.locks`."""
         return await asyncio.to_thread(self.sync.locks)
 
-    async def lose_leader(self, *, phases: Sequence[Mapping[str, Any]] | None = None, scenario: str | None = None) -> None:
+    async def lose_leader(self, *, phases: Sequence[LossPhase] | None = None, scenario: Scenario | None = None) -> None:
         """As `Controls.lose_leader`."""
         return await asyncio.to_thread(self.sync.lose_leader, phases=phases, scenario=scenario)
 
@@ -897,7 +1212,7 @@ class AsyncControls:
         """As `Controls.reset`."""
         return await asyncio.to_thread(self.sync.reset)
 
-    async def restart(self, state: str) -> AtIndex:
+    async def restart(self, state: RestartState) -> AtIndex:
         """As `Controls.restart`."""
         return await asyncio.to_thread(self.sync.restart, state=state)
 
@@ -913,7 +1228,7 @@ class AsyncControls:
         """As `Controls.rollback`."""
         return await asyncio.to_thread(self.sync.rollback, name=name)
 
-    async def safety(self, key: str, *, beliefs: Sequence[Mapping[str, Any]] | None = None) -> Safety:
+    async def safety(self, key: str, *, beliefs: Sequence[Belief] | None = None) -> Safety:
         """As `Controls.safety`."""
         return await asyncio.to_thread(self.sync.safety, key=key, beliefs=beliefs)
 
@@ -945,7 +1260,7 @@ class AsyncControls:
         """As `Controls.wait_blocked`."""
         return await asyncio.to_thread(self.sync.wait_blocked, count=count, prefix=prefix, service=service, session=session, timeout=timeout)
 
-    async def wait_event(self, *, after: int | None = None, key: str | None = None, kind: str | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
+    async def wait_event(self, *, after: int | None = None, key: str | None = None, kind: Kind | None = None, session: str | None = None, timeout: Duration = "10s") -> Record:
         """As `Controls.wait_event`."""
         return await asyncio.to_thread(self.sync.wait_event, after=after, key=key, kind=kind, session=session, timeout=timeout)
 

@@ -5,6 +5,7 @@ package com.example.proconsul;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** What a test can do to a server, and learn about it. */
@@ -13,11 +14,7 @@ public abstract class Controls {
 
     abstract Object call(String method, String path, Map<String, ?> query, Object body);
 
-    abstract Map<String, Object> chosen(Map<String, ?> options, String... names);
-
-    /**
-     * Takes connections again, on the same port.
-     */
+    /** Takes connections again, on the same port. */
     public void acceptConnections() {
         call("POST", "/connections/accept", null, null);
     }
@@ -26,19 +23,15 @@ public abstract class Controls {
      * Moves the clock on through every deadline, and returns what that caused when all who were woken have been answered.
      * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> advance(Duration by) {
+    public Caused advance(Duration by) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("by", by);
-        return (Map<String, Object>) call("POST", "/clock/advance", null, given);
+        return Caused.of(call("POST", "/clock/advance", null, given));
     }
 
-    /**
-     * Moves the clock to the next deadline; does nothing when nothing is ever due.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> advanceToNext() {
-        return (Map<String, Object>) call("POST", "/clock/advance-to-next", null, null);
+    /** Moves the clock to the next deadline; does nothing when nothing is ever due. */
+    public Caused advanceToNext() {
+        return Caused.of(call("POST", "/clock/advance-to-next", null, null));
     }
 
     /**
@@ -51,12 +44,9 @@ public abstract class Controls {
         call("POST", "/clock/auto", null, given);
     }
 
-    /**
-     * The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> blocked() {
-        return (Map<String, Object>) call("GET", "/blocked", null, null);
+    /** The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved. */
+    public Waiting blocked() {
+        return Waiting.of(call("GET", "/blocked", null, null));
     }
 
     /**
@@ -64,53 +54,41 @@ public abstract class Controls {
      * @param token The SecretID or the AccessorID of the token.
      * @param rules The rules, in HCL or JSON, as a policy has them.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> changeRules(String token, String rules) {
+    public AtIndex changeRules(String token, String rules) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("token", token);
         given.put("rules", rules);
-        return (Map<String, Object>) call("POST", "/acl/rules", null, given);
+        return AtIndex.of(call("POST", "/acl/rules", null, given));
     }
 
     /**
      * Keeps the state under a name, in place of what was kept under it before.
      * @param name The name of the checkpoint. Any text is one.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> checkpoint(String name) {
+    public AtIndex checkpoint(String name) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("name", name);
-        return (Map<String, Object>) call("POST", "/state/checkpoint", null, given);
+        return AtIndex.of(call("POST", "/state/checkpoint", null, given));
     }
 
-    /**
-     * The names of the checkpoints.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> checkpoints() {
-        return (Map<String, Object>) call("GET", "/state/checkpoints", null, null);
+    /** The names of the checkpoints. */
+    public Checkpoints checkpoints() {
+        return Checkpoints.of(call("GET", "/state/checkpoints", null, null));
     }
 
-    /**
-     * Takes all rules away; wakes come in time, and there is a leader.
-     */
+    /** Takes all rules away; wakes come in time, and there is a leader. */
     public void clearFaults() {
         call("DELETE", "/faults", null, null);
     }
 
-    /**
-     * Forgets the history so far.
-     */
+    /** Forgets the history so far. */
     public void clearHistory() {
         call("DELETE", "/history", null, null);
     }
 
-    /**
-     * The time, the rate, and when something next happens by itself.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> clock() {
-        return (Map<String, Object>) call("GET", "/clock", null, null);
+    /** The time, the rate, and when something next happens by itself. */
+    public Clock clock() {
+        return Clock.of(call("GET", "/clock", null, null));
     }
 
     /**
@@ -119,17 +97,16 @@ public abstract class Controls {
      * @param by How late the wakes come on the server's clock: a duration such as `20s` or `250ms`.
      */
     public void delayWakes(String prefix, Duration by) {
-        delayWakes(prefix, by, Map.of());
+        delayWakes(prefix, by, new DelayWakesOptions());
     }
 
     /**
      * Lets the wakes of requests that are blocked on keys under a prefix come late.
      * @param prefix What the keys begin with; all keys when it is empty.
      * @param by How late the wakes come on the server's clock: a duration such as `20s` or `250ms`.
-     * @param options any of these: times: How many wakes come late, at least 1; all of them when it is left out.
      */
-    public void delayWakes(String prefix, Duration by, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "times");
+    public void delayWakes(String prefix, Duration by, DelayWakesOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("prefix", prefix);
         given.put("by", by);
         call("POST", "/wakes/delay", null, given);
@@ -155,12 +132,9 @@ public abstract class Controls {
         call("POST", "/nodes/delete", null, given);
     }
 
-    /**
-     * What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> due() {
-        return (Map<String, Object>) call("GET", "/clock/due", null, null);
+    /** What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`. */
+    public AllDue due() {
+        return AllDue.of(call("GET", "/clock/due", null, null));
     }
 
     /**
@@ -177,11 +151,10 @@ public abstract class Controls {
      * Who holds a key, since when, what keeps others from it, and who waits.
      * @param key The key.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> explain(String key) {
+    public Explanation explain(String key) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("key", key);
-        return (Map<String, Object>) call("GET", "/explain", given, null);
+        return Explanation.of(call("GET", "/explain", given, null));
     }
 
     /**
@@ -189,39 +162,31 @@ public abstract class Controls {
      * @param permission The permission as refusals name it, such as `key:write`. For the keys below a prefix there are `key:list` and, to delete them, `key:write-prefix`.
      * @param token The SecretID or the AccessorID of the token; `anonymous` for requests without one.
      */
-    public Map<String, Object> explainPermission(String permission, String token) {
-        return explainPermission(permission, token, Map.of());
+    public Permission explainPermission(String permission, String token) {
+        return explainPermission(permission, token, new ExplainPermissionOptions());
     }
 
     /**
      * Whether a token has a permission, and what decides that.
      * @param permission The permission as refusals name it, such as `key:write`. For the keys below a prefix there are `key:list` and, to delete them, `key:write-prefix`.
      * @param token The SecretID or the AccessorID of the token; `anonymous` for requests without one.
-     * @param options any of these: name: The name of what it is about; empty for a resource without names.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> explainPermission(String permission, String token, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "name");
+    public Permission explainPermission(String permission, String token, ExplainPermissionOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("permission", permission);
         given.put("token", token);
-        return (Map<String, Object>) call("GET", "/acl/explain", given, null);
+        return Permission.of(call("GET", "/acl/explain", given, null));
     }
 
-    /**
-     * Keys in the format of `consul kv export`.
-     */
-    public List<Object> exportKv() {
-        return exportKv(Map.of());
+    /** Keys in the format of `consul kv export`. */
+    public List<Exported> exportKv() {
+        return exportKv(new ExportKvOptions());
     }
 
-    /**
-     * Keys in the format of `consul kv export`.
-     * @param options any of these: prefix: Only keys that begin with this.
-     */
-    @SuppressWarnings("unchecked")
-    public List<Object> exportKv(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "prefix");
-        return (List<Object>) call("GET", "/state/kv", given, null);
+    /** Keys in the format of `consul kv export`. */
+    public List<Exported> exportKv(ExportKvOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
+        return Fields.list(call("GET", "/state/kv", given, null), Exported::of);
     }
 
     /**
@@ -229,16 +194,15 @@ public abstract class Controls {
      * @param check The id of the check, such as `serfHealth`.
      */
     public void failCheck(String check) {
-        failCheck(check, Map.of());
+        failCheck(check, new FailCheckOptions());
     }
 
     /**
      * Makes a check critical, which ends the sessions that are bound to it.
      * @param check The id of the check, such as `serfHealth`.
-     * @param options any of these: node: The name of the check's node; the agent's own node when it is left out.
      */
-    public void failCheck(String check, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "node");
+    public void failCheck(String check, FailCheckOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("check", check);
         call("POST", "/checks/fail", null, given);
     }
@@ -247,112 +211,85 @@ public abstract class Controls {
      * Installs a rule behind those that there are: the first that matches a request wins.
      * @param effect What happens to the requests.
      */
-    public Map<String, Object> fault(Map<String, ?> effect) {
-        return fault(effect, Map.of());
+    public Id fault(Effect effect) {
+        return fault(effect, new FaultOptions());
     }
 
     /**
      * Installs a rule behind those that there are: the first that matches a request wins.
      * @param effect What happens to the requests.
-     * @param options any of these: chance: With which probability a request is hit: more than 0, at most 1.; client: Requests from this IP address.; from_ms: Requests that come at this time or later, in milliseconds of the server's clock.; header: Requests with this header, by which clients on one machine can be told apart.; key_prefix: Requests for a key that begins with this, or for a tree of keys whose prefix does.; method: Requests with this method, such as `PUT`.; nth: Only one of the requests that meet the other conditions: the one with this number, counted from 1.; path: Requests whose decoded path begins with this, such as `/v1/session/`.; seed: What `chance` is drawn from: the same seed hits the same requests.; session: Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.; times: How many requests are hit at most, at least 1; all of them when it is left out.; to_ms: Requests that come before this time, in milliseconds of the server's clock.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> fault(Map<String, ?> effect, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "chance", "client", "from_ms", "header", "key_prefix", "method", "nth", "path", "seed", "session", "times", "to_ms");
+    public Id fault(Effect effect, FaultOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("effect", effect);
-        return (Map<String, Object>) call("POST", "/faults", null, given);
+        return Id.of(call("POST", "/faults", null, given));
     }
 
-    /**
-     * The rules, in the order in which they are tried, with how often they have hit.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> faults() {
-        return (Map<String, Object>) call("GET", "/faults", null, null);
+    /** The rules, in the order in which they are tried, with how often they have hit. */
+    public Rules faults() {
+        return Rules.of(call("GET", "/faults", null, null));
     }
 
-    /**
-     * Gives the cluster a leader again.
-     */
+    /** Gives the cluster a leader again. */
     public void findLeader() {
         call("POST", "/leader/find", null, null);
     }
 
-    /**
-     * Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`).
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> freeze() {
-        return (Map<String, Object>) call("POST", "/clock/freeze", null, null);
+    /** Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`). */
+    public Clock freeze() {
+        return Clock.of(call("POST", "/clock/freeze", null, null));
     }
 
-    /**
-     * What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
-     */
-    public Map<String, Object> history() {
-        return history(Map.of());
+    /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
+    public History history() {
+        return history(new HistoryOptions());
     }
 
-    /**
-     * What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
-     * @param options any of these: after: Only records after the one with this number.; key: Only records about this key.; kind: Only records of this kind. May be repeated.; limit: Only the first so many of them.; session: Only records about this session.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> history(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "after", "key", "kind", "limit", "session");
-        return (Map<String, Object>) call("GET", "/history", given, null);
+    /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
+    public History history(HistoryOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
+        return History.of(call("GET", "/history", given, null));
     }
 
     /**
      * Writes the keys of an export.
      * @param keys What an export gave.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> importKv(List<?> keys) {
-        return (Map<String, Object>) call("PUT", "/state/kv", null, keys);
+    public Imported importKv(List<Exported> keys) {
+        return Imported.of(call("PUT", "/state/kv", null, keys));
     }
 
     /**
      * Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
      * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> jump(Duration by) {
+    public Caused jump(Duration by) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("by", by);
-        return (Map<String, Object>) call("POST", "/clock/jump", null, given);
+        return Caused.of(call("POST", "/clock/jump", null, given));
     }
 
     /**
      * Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
      * @param state What `state` gave.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> load(Map<String, ?> state) {
-        return (Map<String, Object>) call("PUT", "/state", null, state);
+    public AtIndex load(Map<String, ?> state) {
+        return AtIndex.of(call("PUT", "/state", null, state));
     }
 
-    /**
-     * The keys that are held, and by whom.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> locks() {
-        return (Map<String, Object>) call("GET", "/locks", null, null);
+    /** The keys that are held, and by whom. */
+    public Locks locks() {
+        return Locks.of(call("GET", "/locks", null, null));
     }
 
-    /**
-     * Loses the leader, by a scenario or by a list of phases.
-     */
+    /** Loses the leader, by a scenario or by a list of phases. */
     public void loseLeader() {
-        loseLeader(Map.of());
+        loseLeader(new LoseLeaderOptions());
     }
 
-    /**
-     * Loses the leader, by a scenario or by a list of phases.
-     * @param options any of these: phases: A loss of one's own: phases in their order. When the last one is over there is a leader again.; scenario: A loss as it was measured on real clusters.
-     */
-    public void loseLeader(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "phases", "scenario");
+    /** Loses the leader, by a scenario or by a list of phases. */
+    public void loseLeader(LoseLeaderOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         call("POST", "/leader/lose", null, given);
     }
 
@@ -360,46 +297,38 @@ public abstract class Controls {
      * Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
      * @param by By how much the indexes are lowered.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> lowerIndexes(long by) {
+    public AtIndex lowerIndexes(long by) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("by", by);
-        return (Map<String, Object>) call("POST", "/indexes/lower", null, given);
+        return AtIndex.of(call("POST", "/indexes/lower", null, given));
     }
 
     /**
      * Makes a token with these rules. It counts at once, and goes with `/state/reset`.
      * @param rules The rules, in HCL or JSON, as a policy has them.
      */
-    public Map<String, Object> makeToken(String rules) {
-        return makeToken(rules, Map.of());
+    public Token makeToken(String rules) {
+        return makeToken(rules, new MakeTokenOptions());
     }
 
     /**
      * Makes a token with these rules. It counts at once, and goes with `/state/reset`.
      * @param rules The rules, in HCL or JSON, as a policy has them.
-     * @param options any of these: description: The description, by which the history names the token.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> makeToken(String rules, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "description");
+    public Token makeToken(String rules, MakeTokenOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("rules", rules);
-        return (Map<String, Object>) call("POST", "/acl/token", null, given);
+        return Token.of(call("POST", "/acl/token", null, given));
     }
 
-    /**
-     * Ends the jumps of the clock.
-     */
+    /** Ends the jumps of the clock. */
     public void noAuto() {
         call("DELETE", "/clock/auto", null, null);
     }
 
-    /**
-     * This description, as JSON.
-     */
-    @SuppressWarnings("unchecked")
+    /** This description, as JSON. */
     public Map<String, Object> openapi() {
-        return (Map<String, Object>) call("GET", "/openapi.json", null, null);
+        return Fields.map(call("GET", "/openapi.json", null, null));
     }
 
     /**
@@ -407,16 +336,15 @@ public abstract class Controls {
      * @param check The id of the check, such as `serfHealth`.
      */
     public void passCheck(String check) {
-        passCheck(check, Map.of());
+        passCheck(check, new PassCheckOptions());
     }
 
     /**
      * Makes a check passing.
      * @param check The id of the check, such as `serfHealth`.
-     * @param options any of these: node: The name of the check's node; the agent's own node when it is left out.
      */
-    public void passCheck(String check, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "node");
+    public void passCheck(String check, PassCheckOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("check", check);
         call("POST", "/checks/pass", null, given);
     }
@@ -425,16 +353,13 @@ public abstract class Controls {
      * Lets the clock run at a multiple of the machine's time.
      * @param rate How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> rate(double rate) {
+    public Clock rate(double rate) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("rate", rate);
-        return (Map<String, Object>) call("POST", "/clock/rate", null, given);
+        return Clock.of(call("POST", "/clock/rate", null, given));
     }
 
-    /**
-     * Closes all connections and refuses new ones; the port stays the server's. Needs a control port.
-     */
+    /** Closes all connections and refuses new ones; the port stays the server's. Needs a control port. */
     public void refuseConnections() {
         call("POST", "/connections/refuse", null, null);
     }
@@ -447,31 +372,24 @@ public abstract class Controls {
         call("DELETE", "/faults/" + id, null, null);
     }
 
-    /**
-     * Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> reset() {
-        return (Map<String, Object>) call("POST", "/state/reset", null, null);
+    /** Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered. */
+    public AtIndex reset() {
+        return AtIndex.of(call("POST", "/state/reset", null, null));
     }
 
     /**
      * Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
      * @param state What the restart leaves of the state.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> restart(String state) {
+    public AtIndex restart(RestartState state) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("state", state);
-        return (Map<String, Object>) call("POST", "/restart", null, given);
+        return AtIndex.of(call("POST", "/restart", null, given));
     }
 
-    /**
-     * Lets the clock run as the machine's does.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> resume() {
-        return (Map<String, Object>) call("POST", "/clock/resume", null, null);
+    /** Lets the clock run as the machine's does. */
+    public Clock resume() {
+        return Clock.of(call("POST", "/clock/resume", null, null));
     }
 
     /**
@@ -488,72 +406,54 @@ public abstract class Controls {
      * Goes back to a checkpoint; blocked requests are answered.
      * @param name The name of the checkpoint. Any text is one.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> rollback(String name) {
+    public AtIndex rollback(String name) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("name", name);
-        return (Map<String, Object>) call("POST", "/state/rollback", null, given);
+        return AtIndex.of(call("POST", "/state/rollback", null, given));
     }
 
     /**
      * Whether a lock was safe: in the history, and in what programs believed.
      * @param key The key of the lock.
      */
-    public Map<String, Object> safety(String key) {
-        return safety(key, Map.of());
+    public Safety safety(String key) {
+        return safety(key, new SafetyOptions());
     }
 
     /**
      * Whether a lock was safe: in the history, and in what programs believed.
      * @param key The key of the lock.
-     * @param options any of these: beliefs: When programs believed that they held the lock. Without any, the history alone is checked.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> safety(String key, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "beliefs");
+    public Safety safety(String key, SafetyOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("key", key);
-        return (Map<String, Object>) call("POST", "/safety", null, given);
+        return Safety.of(call("POST", "/safety", null, given));
     }
 
-    /**
-     * What this server is, and the seed with which it can be started again.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> server() {
-        return (Map<String, Object>) call("GET", "/server", null, null);
+    /** What this server is, and the seed with which it can be started again. */
+    public About server() {
+        return About.of(call("GET", "/server", null, null));
     }
 
-    /**
-     * The servers that were started on demand.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> servers() {
-        return (Map<String, Object>) call("GET", "/servers", null, null);
+    /** The servers that were started on demand. */
+    public Servers servers() {
+        return Servers.of(call("GET", "/servers", null, null));
     }
 
-    /**
-     * Starts another, isolated server in this process, with the settings of this one where none is given.
-     */
-    public Map<String, Object> startServer() {
-        return startServer(Map.of());
+    /** Starts another, isolated server in this process, with the settings of this one where none is given. */
+    public Listed startServer() {
+        return startServer(new StartServerOptions());
     }
 
-    /**
-     * Starts another, isolated server in this process, with the settings of this one where none is given.
-     * @param options any of these: address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.; control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.; datacenter: The name of the datacenter.; epoch: The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.; frozen: Whether the clock stands still, at 0, until a test moves it.; history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.; http_port: The port of its Consul API; 0, which is the default, takes a free one.; node: The name of the agent's node.; seed: What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id.; session_ttl_min: The shortest TTL that a session may have: a duration such as `1s`.; settings: Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more.; strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.; version: The emulated release of Consul, such as `1.8.7`.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> startServer(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "address", "control_port", "datacenter", "epoch", "frozen", "history_capacity", "http_port", "node", "seed", "session_ttl_min", "settings", "strict", "version");
-        return (Map<String, Object>) call("POST", "/servers", null, given);
+    /** Starts another, isolated server in this process, with the settings of this one where none is given. */
+    public Listed startServer(StartServerOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
+        return Listed.of(call("POST", "/servers", null, given));
     }
 
-    /**
-     * The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes.
-     */
-    @SuppressWarnings("unchecked")
+    /** The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes. */
     public Map<String, Object> state() {
-        return (Map<String, Object>) call("GET", "/state", null, null);
+        return Fields.map(call("GET", "/state", null, null));
     }
 
     /**
@@ -578,54 +478,41 @@ public abstract class Controls {
      * Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
      * @param count How many requests have to be blocked, at least.
      */
-    public Map<String, Object> waitBlocked(long count) {
-        return waitBlocked(count, Map.of());
+    public Waiting waitBlocked(long count) {
+        return waitBlocked(count, new WaitBlockedOptions());
     }
 
     /**
      * Waits until so many requests are blocked on keys under a prefix, on a session, on a service, or on anything.
      * @param count How many requests have to be blocked, at least.
-     * @param options any of these: prefix: Requests that are blocked on keys under this prefix. At most one of prefix, session and service is given; with none of them every blocked request counts.; service: Requests that are blocked on the instances or checks of this service.; session: Requests that are blocked on this session.; timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> waitBlocked(long count, Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "prefix", "service", "session", "timeout");
+    public Waiting waitBlocked(long count, WaitBlockedOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.putIfAbsent("timeout", "10s");
         given.put("count", count);
-        return (Map<String, Object>) call("POST", "/wait/blocked", null, given);
+        return Waiting.of(call("POST", "/wait/blocked", null, given));
     }
 
-    /**
-     * Waits until the history has such a record; one that is there already counts.
-     */
-    public Map<String, Object> waitEvent() {
-        return waitEvent(Map.of());
+    /** Waits until the history has such a record; one that is there already counts. */
+    public Record waitEvent() {
+        return waitEvent(new WaitEventOptions());
     }
 
-    /**
-     * Waits until the history has such a record; one that is there already counts.
-     * @param options any of these: after: After the record with this number.; key: About this key.; kind: Of this kind.; session: About this session.; timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
-     */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> waitEvent(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "after", "key", "kind", "session", "timeout");
+    /** Waits until the history has such a record; one that is there already counts. */
+    public Record waitEvent(WaitEventOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.putIfAbsent("timeout", "10s");
-        return (Map<String, Object>) call("POST", "/wait/event", null, given);
+        return Record.of(call("POST", "/wait/event", null, given));
     }
 
-    /**
-     * Waits until every request is answered, blocked, or held by a fault.
-     */
+    /** Waits until every request is answered, blocked, or held by a fault. */
     public void waitIdle() {
-        waitIdle(Map.of());
+        waitIdle(new WaitIdleOptions());
     }
 
-    /**
-     * Waits until every request is answered, blocked, or held by a fault.
-     * @param options any of these: timeout: How long to wait in the machine's time: a duration such as `20s` or `250ms`.
-     */
-    public void waitIdle(Map<String, ?> options) {
-        Map<String, Object> given = chosen(options, "timeout");
+    /** Waits until every request is answered, blocked, or held by a fault. */
+    public void waitIdle(WaitIdleOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.putIfAbsent("timeout", "10s");
         call("POST", "/wait/idle", null, given);
     }
@@ -634,10 +521,1598 @@ public abstract class Controls {
      * Answers requests that are blocked on keys under a prefix, though nothing has changed.
      * @param prefix What the keys begin with; all keys when it is empty.
      */
-    @SuppressWarnings("unchecked")
-    public Map<String, Object> wake(String prefix) {
+    public Woken wake(String prefix) {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("prefix", prefix);
-        return (Map<String, Object>) call("POST", "/wakes/spurious", null, given);
+        return Woken.of(call("POST", "/wakes/spurious", null, given));
+    }
+
+    /** The arguments of `delayWakes` that can be left out. */
+    public static final class DelayWakesOptions extends Fields {
+        /** How many wakes come late, at least 1; all of them when it is left out. */
+        public DelayWakesOptions times(long times) {
+            set("times", times);
+            return this;
+        }
+    }
+
+    /** The arguments of `explainPermission` that can be left out. */
+    public static final class ExplainPermissionOptions extends Fields {
+        /** The name of what it is about; empty for a resource without names. */
+        public ExplainPermissionOptions name(String name) {
+            set("name", name);
+            return this;
+        }
+    }
+
+    /** The arguments of `exportKv` that can be left out. */
+    public static final class ExportKvOptions extends Fields {
+        /** Only keys that begin with this. */
+        public ExportKvOptions prefix(String prefix) {
+            set("prefix", prefix);
+            return this;
+        }
+    }
+
+    /** The arguments of `failCheck` that can be left out. */
+    public static final class FailCheckOptions extends Fields {
+        /** The name of the check's node; the agent's own node when it is left out. */
+        public FailCheckOptions node(String node) {
+            set("node", node);
+            return this;
+        }
+    }
+
+    /** The arguments of `fault` that can be left out. */
+    public static final class FaultOptions extends Fields {
+        /** With which probability a request is hit: more than 0, at most 1. */
+        public FaultOptions chance(double chance) {
+            set("chance", chance);
+            return this;
+        }
+
+        /** Requests from this IP address. */
+        public FaultOptions client(String client) {
+            set("client", client);
+            return this;
+        }
+
+        /** Requests that come at this time or later, in milliseconds of the server's clock. */
+        public FaultOptions fromMs(long fromMs) {
+            set("from_ms", fromMs);
+            return this;
+        }
+
+        /** Requests with this header, by which clients on one machine can be told apart. */
+        public FaultOptions header(Header header) {
+            set("header", header);
+            return this;
+        }
+
+        /** Requests for a key that begins with this, or for a tree of keys whose prefix does. */
+        public FaultOptions keyPrefix(String keyPrefix) {
+            set("key_prefix", keyPrefix);
+            return this;
+        }
+
+        /** Requests with this method, such as `PUT`. */
+        public FaultOptions method(String method) {
+            set("method", method);
+            return this;
+        }
+
+        /** Only one of the requests that meet the other conditions: the one with this number, counted from 1. */
+        public FaultOptions nth(long nth) {
+            set("nth", nth);
+            return this;
+        }
+
+        /** Requests whose decoded path begins with this, such as `/v1/session/`. */
+        public FaultOptions path(String path) {
+            set("path", path);
+            return this;
+        }
+
+        /** What `chance` is drawn from: the same seed hits the same requests. */
+        public FaultOptions seed(long seed) {
+            set("seed", seed);
+            return this;
+        }
+
+        /** Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`. */
+        public FaultOptions session(String session) {
+            set("session", session);
+            return this;
+        }
+
+        /** How many requests are hit at most, at least 1; all of them when it is left out. */
+        public FaultOptions times(long times) {
+            set("times", times);
+            return this;
+        }
+
+        /** Requests that come before this time, in milliseconds of the server's clock. */
+        public FaultOptions toMs(long toMs) {
+            set("to_ms", toMs);
+            return this;
+        }
+    }
+
+    /** The arguments of `history` that can be left out. */
+    public static final class HistoryOptions extends Fields {
+        /** Only records after the one with this number. */
+        public HistoryOptions after(long after) {
+            set("after", after);
+            return this;
+        }
+
+        /** Only records about this key. */
+        public HistoryOptions key(String key) {
+            set("key", key);
+            return this;
+        }
+
+        /** Only records of this kind. May be repeated. */
+        public HistoryOptions kind(List<Kind> kind) {
+            set("kind", kind);
+            return this;
+        }
+
+        /** Only the first so many of them. */
+        public HistoryOptions limit(long limit) {
+            set("limit", limit);
+            return this;
+        }
+
+        /** Only records about this session. */
+        public HistoryOptions session(String session) {
+            set("session", session);
+            return this;
+        }
+    }
+
+    /** The arguments of `loseLeader` that can be left out. */
+    public static final class LoseLeaderOptions extends Fields {
+        /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */
+        public LoseLeaderOptions phases(List<LossPhase> phases) {
+            set("phases", phases);
+            return this;
+        }
+
+        /** A loss as it was measured on real clusters. */
+        public LoseLeaderOptions scenario(Scenario scenario) {
+            set("scenario", scenario);
+            return this;
+        }
+    }
+
+    /** The arguments of `makeToken` that can be left out. */
+    public static final class MakeTokenOptions extends Fields {
+        /** The description, by which the history names the token. */
+        public MakeTokenOptions description(String description) {
+            set("description", description);
+            return this;
+        }
+    }
+
+    /** The arguments of `passCheck` that can be left out. */
+    public static final class PassCheckOptions extends Fields {
+        /** The name of the check's node; the agent's own node when it is left out. */
+        public PassCheckOptions node(String node) {
+            set("node", node);
+            return this;
+        }
+    }
+
+    /** The arguments of `safety` that can be left out. */
+    public static final class SafetyOptions extends Fields {
+        /** When programs believed that they held the lock. Without any, the history alone is checked. */
+        public SafetyOptions beliefs(List<Belief> beliefs) {
+            set("beliefs", beliefs);
+            return this;
+        }
+    }
+
+    /** The arguments of `startServer` that can be left out. */
+    public static final class StartServerOptions extends Fields {
+        /** The IP address at which the new server listens. When it is left out: all addresses at which this one does. */
+        public StartServerOptions address(String address) {
+            set("address", address);
+            return this;
+        }
+
+        /** A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has. */
+        public StartServerOptions controlPort(long controlPort) {
+            set("control_port", controlPort);
+            return this;
+        }
+
+        /** The name of the datacenter. */
+        public StartServerOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+
+        /** The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock. */
+        public StartServerOptions epoch(String epoch) {
+            set("epoch", epoch);
+            return this;
+        }
+
+        /** Whether the clock stands still, at 0, until a test moves it. */
+        public StartServerOptions frozen(boolean frozen) {
+            set("frozen", frozen);
+            return this;
+        }
+
+        /** How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told. */
+        public StartServerOptions historyCapacity(long historyCapacity) {
+            set("history_capacity", historyCapacity);
+            return this;
+        }
+
+        /** The port of its Consul API; 0, which is the default, takes a free one. */
+        public StartServerOptions httpPort(long httpPort) {
+            set("http_port", httpPort);
+            return this;
+        }
+
+        /** The name of the agent's node. */
+        public StartServerOptions node(String node) {
+            set("node", node);
+            return this;
+        }
+
+        /** What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new server's id. */
+        public StartServerOptions seed(long seed) {
+            set("seed", seed);
+            return this;
+        }
+
+        /** The shortest TTL that a session may have: a duration such as `1s`. */
+        public StartServerOptions sessionTtlMin(Duration sessionTtlMin) {
+            set("session_ttl_min", sessionTtlMin);
+            return this;
+        }
+
+        /** Any other settings, as a configuration file has them: Consul's keys, such as `{"limits": {"kv_max_value_size": 10}}`. Lists grow and maps are merged as with one file more. */
+        public StartServerOptions settings(Map<String, ?> settings) {
+            set("settings", settings);
+            return this;
+        }
+
+        /** Whether endpoints that are not emulated are answered as unknown paths, and not with 501. */
+        public StartServerOptions strict(boolean strict) {
+            set("strict", strict);
+            return this;
+        }
+
+        /** The emulated release of Consul, such as `1.8.7`. */
+        public StartServerOptions version(String version) {
+            set("version", version);
+            return this;
+        }
+    }
+
+    /** The arguments of `waitBlocked` that can be left out. */
+    public static final class WaitBlockedOptions extends Fields {
+        /** Requests that are blocked on keys under this prefix. At most one of prefix, session and service is given; with none of them every blocked request counts. */
+        public WaitBlockedOptions prefix(String prefix) {
+            set("prefix", prefix);
+            return this;
+        }
+
+        /** Requests that are blocked on the instances or checks of this service. */
+        public WaitBlockedOptions service(String service) {
+            set("service", service);
+            return this;
+        }
+
+        /** Requests that are blocked on this session. */
+        public WaitBlockedOptions session(String session) {
+            set("session", session);
+            return this;
+        }
+
+        /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+        public WaitBlockedOptions timeout(Duration timeout) {
+            set("timeout", timeout);
+            return this;
+        }
+    }
+
+    /** The arguments of `waitEvent` that can be left out. */
+    public static final class WaitEventOptions extends Fields {
+        /** After the record with this number. */
+        public WaitEventOptions after(long after) {
+            set("after", after);
+            return this;
+        }
+
+        /** About this key. */
+        public WaitEventOptions key(String key) {
+            set("key", key);
+            return this;
+        }
+
+        /** Of this kind. */
+        public WaitEventOptions kind(Kind kind) {
+            set("kind", kind);
+            return this;
+        }
+
+        /** About this session. */
+        public WaitEventOptions session(String session) {
+            set("session", session);
+            return this;
+        }
+
+        /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+        public WaitEventOptions timeout(Duration timeout) {
+            set("timeout", timeout);
+            return this;
+        }
+    }
+
+    /** The arguments of `waitIdle` that can be left out. */
+    public static final class WaitIdleOptions extends Fields {
+        /** How long to wait in the machine's time: a duration such as `20s` or `250ms`. */
+        public WaitIdleOptions timeout(Duration timeout) {
+            set("timeout", timeout);
+            return this;
+        }
+    }
+
+    /** What a server is. */
+    public static final class About extends Fields {
+        private About(Object json) {
+            super(json);
+        }
+
+        static About of(Object json) {
+            return new About(json);
+        }
+
+        /** The version of proconsul. */
+        public String proconsul() {
+            return field("proconsul", String.class::cast);
+        }
+
+        /** The emulated release of Consul. */
+        public String version() {
+            return field("version", String.class::cast);
+        }
+
+        /** The seed from which session ids, the node's id and jitter are drawn; `--seed` and `POST /servers` take it. */
+        public long seed() {
+            return field("seed", Fields::whole);
+        }
+
+        /** The name of the agent's node. */
+        public String node() {
+            return field("node", String.class::cast);
+        }
+
+        /** The name of the datacenter. */
+        public String datacenter() {
+            return field("datacenter", String.class::cast);
+        }
+    }
+
+    /** What will happen by itself. */
+    public static final class AllDue extends Fields {
+        private AllDue(Object json) {
+            super(json);
+        }
+
+        static AllDue of(Object json) {
+            return new AllDue(json);
+        }
+
+        /** The time, in milliseconds since the clock began. */
+        public long nowMs() {
+            return field("now_ms", Fields::whole);
+        }
+
+        /** What will happen, the next thing first. */
+        public List<Due> due() {
+            return field("due", json -> list(json, Due::of));
+        }
+    }
+
+    /** The index of the state. */
+    public static final class AtIndex extends Fields {
+        private AtIndex(Object json) {
+            super(json);
+        }
+
+        static AtIndex of(Object json) {
+            return new AtIndex(json);
+        }
+
+        /** The index of the last change, now. */
+        public long index() {
+            return field("index", Fields::whole);
+        }
+    }
+
+    /** That a program believed to hold the lock. */
+    public static final class Belief extends Fields {
+        /**
+         * That a program believed to hold the lock.
+         * @param session The session with which the program acquired the lock.
+         * @param fromMs Since when it believed to hold it, in milliseconds of the server's clock.
+         * @param toMs Until when, in milliseconds of the server's clock; not before `from_ms`.
+         */
+        public Belief(String session, long fromMs, long toMs) {
+            set("session", session);
+            set("from_ms", fromMs);
+            set("to_ms", toMs);
+        }
+    }
+
+    /** A request that waits for a change. */
+    public static final class Blocked extends Fields {
+        private Blocked(Object json) {
+            super(json);
+        }
+
+        static Blocked of(Object json) {
+            return new Blocked(json);
+        }
+
+        /** The number of the request. */
+        public long request() {
+            return field("request", Fields::whole);
+        }
+
+        /** The address that it came from; null for one through a Unix socket. */
+        public String client() {
+            return field("client", String.class::cast);
+        }
+
+        /** Its path and parameters, as sent. */
+        public String target() {
+            return field("target", String.class::cast);
+        }
+
+        /** What it reads, in words. */
+        public String read() {
+            return field("read", String.class::cast);
+        }
+
+        /** The index that it waits to be passed. */
+        public long minIndex() {
+            return field("min_index", Fields::whole);
+        }
+
+        /** When it arrived, in milliseconds of the server's clock. */
+        public long sinceMs() {
+            return field("since_ms", Fields::whole);
+        }
+
+        /** The number of the record of its arrival. */
+        public long record() {
+            return field("record", Fields::whole);
+        }
+
+        /** When its wait ends, in milliseconds of the server's clock. */
+        public long untilMs() {
+            return field("until_ms", Fields::whole);
+        }
+    }
+
+    /** What happened while time passed. */
+    public static final class Caused extends Fields {
+        private Caused(Object json) {
+            super(json);
+        }
+
+        static Caused of(Object json) {
+            return new Caused(json);
+        }
+
+        /** The time, in milliseconds since the clock began. */
+        public long nowMs() {
+            return field("now_ms", Fields::whole);
+        }
+
+        /** What the time that passed has caused, in order. */
+        public List<Record> caused() {
+            return field("caused", json -> list(json, Record::of));
+        }
+    }
+
+    /** The checkpoints of a server. */
+    public static final class Checkpoints extends Fields {
+        private Checkpoints(Object json) {
+            super(json);
+        }
+
+        static Checkpoints of(Object json) {
+            return new Checkpoints(json);
+        }
+
+        /** Their names, in byte order. */
+        public List<String> checkpoints() {
+            return field("checkpoints", json -> list(json, String.class::cast));
+        }
+    }
+
+    /** The clock of a server. */
+    public static final class Clock extends Fields {
+        private Clock(Object json) {
+            super(json);
+        }
+
+        static Clock of(Object json) {
+            return new Clock(json);
+        }
+
+        /** The time, in milliseconds since the clock began. */
+        public long nowMs() {
+            return field("now_ms", Fields::whole);
+        }
+
+        /** How fast the clock runs; 0 stands still, 1 is the machine's time. */
+        public double rate() {
+            return field("rate", Fields::real);
+        }
+
+        /** How long it is until something happens by itself, in milliseconds; null for never. */
+        public Long nextDeadlineInMs() {
+            return field("next_deadline_in_ms", Fields::whole);
+        }
+    }
+
+    /** Something that will happen by itself. */
+    public static final class Due extends Fields {
+        private Due(Object json) {
+            super(json);
+        }
+
+        static Due of(Object json) {
+            return new Due(json);
+        }
+
+        /** When, in milliseconds since the clock began. */
+        public long atMs() {
+            return field("at_ms", Fields::whole);
+        }
+
+        /** What will happen, in words. */
+        public String text() {
+            return field("text", String.class::cast);
+        }
+
+        /** The key whose lock-delay ends. */
+        public String key() {
+            return field("key", String.class::cast);
+        }
+
+        /** The session that lapses unless it is renewed. */
+        public String session() {
+            return field("session", String.class::cast);
+        }
+    }
+
+    /**
+     * What happens to the requests.
+     * It is one of {@link ErrorEffect}, {@link RespondEffect}, {@link DelayBeforeEffect}, {@link DelayAfterEffect}, {@link HangEffect}, {@link ResetEffect}, {@link EmptyReplyEffect}, {@link AppliedThenResetEffect}, {@link AppliedThenEmptyReplyEffect}, {@link TruncateEffect}, {@link AcquireInFlightEffect}, {@link RevokeTokenEffect}, {@link ChangeRulesEffect}, {@link IndexEffect}, {@link IndexBackEffect}, {@link ReadFromEffect}.
+     */
+    public abstract static class Effect extends Fields {
+        private Effect() {}
+    }
+
+    /** Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied. */
+    public static final class ErrorEffect extends Effect {
+        /**
+         * Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
+         * @param error Which error.
+         */
+        public ErrorEffect(ErrorName error) {
+            set("kind", "error");
+            set("error", error);
+        }
+
+        /** After how long on the server's clock, in place of Consul's time: a duration such as `0s` or `250ms`. `0s` answers at once; on a clock that stands still every other time lasts until the clock is moved. */
+        public ErrorEffect after(Duration after) {
+            set("after", after);
+            return this;
+        }
+    }
+
+    /** Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied. */
+    public static final class RespondEffect extends Effect {
+        /**
+         * Answers with any status, headers and body, as a proxy between client and Consul does. Nothing is applied.
+         * @param status The status, from 200 to 999.
+         */
+        public RespondEffect(long status) {
+            set("kind", "respond");
+            set("status", status);
+        }
+
+        /** The body, as text. Without any the body is empty. */
+        public RespondEffect body(String body) {
+            set("body", body);
+            return this;
+        }
+
+        /** The body as base64, for one that is not text. At most one of the two is given. */
+        public RespondEffect bodyBase64(String bodyBase64) {
+            set("body_base64", bodyBase64);
+            return this;
+        }
+
+        /** The headers, by name. `Content-Length`, `Transfer-Encoding` and `Date` are the server's own and refused. */
+        public RespondEffect headers(Map<String, String> headers) {
+            set("headers", headers);
+            return this;
+        }
+    }
+
+    /** Holds the request before it is applied. */
+    public static final class DelayBeforeEffect extends Effect {
+        /**
+         * Holds the request before it is applied.
+         * @param by For how long on the server's clock: a duration such as `20s` or `250ms`.
+         */
+        public DelayBeforeEffect(Duration by) {
+            set("kind", "delay-before");
+            set("by", by);
+        }
+    }
+
+    /** Applies the request, and holds its answer. */
+    public static final class DelayAfterEffect extends Effect {
+        /**
+         * Applies the request, and holds its answer.
+         * @param by For how long on the server's clock: a duration such as `20s` or `250ms`.
+         */
+        public DelayAfterEffect(Duration by) {
+            set("kind", "delay-after");
+            set("by", by);
+        }
+    }
+
+    /** Never answers. Nothing is applied. */
+    public static final class HangEffect extends Effect {
+        /** Never answers. Nothing is applied. */
+        public HangEffect() {
+            set("kind", "hang");
+        }
+    }
+
+    /** Resets the connection without an answer. Nothing is applied. */
+    public static final class ResetEffect extends Effect {
+        /** Resets the connection without an answer. Nothing is applied. */
+        public ResetEffect() {
+            set("kind", "reset");
+        }
+    }
+
+    /** Closes the connection without an answer. Nothing is applied. */
+    public static final class EmptyReplyEffect extends Effect {
+        /** Closes the connection without an answer. Nothing is applied. */
+        public EmptyReplyEffect() {
+            set("kind", "empty-reply");
+        }
+    }
+
+    /** Applies the request, and resets the connection without an answer. */
+    public static final class AppliedThenResetEffect extends Effect {
+        /** Applies the request, and resets the connection without an answer. */
+        public AppliedThenResetEffect() {
+            set("kind", "applied-then-reset");
+        }
+    }
+
+    /** Applies the request, and closes the connection without an answer. */
+    public static final class AppliedThenEmptyReplyEffect extends Effect {
+        /** Applies the request, and closes the connection without an answer. */
+        public AppliedThenEmptyReplyEffect() {
+            set("kind", "applied-then-empty-reply");
+        }
+    }
+
+    /** Applies the request, and closes the connection within the body of the answer. */
+    public static final class TruncateEffect extends Effect {
+        /**
+         * Applies the request, and closes the connection within the body of the answer.
+         * @param bytes How many bytes of the body are sent.
+         */
+        public TruncateEffect(long bytes) {
+            set("kind", "truncate");
+            set("bytes", bytes);
+        }
+    }
+
+    /** Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always. */
+    public static final class AcquireInFlightEffect extends Effect {
+        /** Lets a PUT with `?acquire` take its key during the lock-delay, as a real Consul does now and then when the acquire is in flight while the holder's session ends. The acquire of a key that another session holds waits (`GET /blocked` has it) until that session holds it no more, and is then applied. One that comes later, into the lock-delay, is refused as always. */
+        public AcquireInFlightEffect() {
+            set("kind", "acquire-in-flight");
+        }
+    }
+
+    /** Deletes the token with which the request comes. The request is then handled as always. */
+    public static final class RevokeTokenEffect extends Effect {
+        /** Deletes the token with which the request comes. The request is then handled as always. */
+        public RevokeTokenEffect() {
+            set("kind", "revoke-token");
+        }
+
+        /** When; `arrival` if it is left out. */
+        public RevokeTokenEffect when(Moment when) {
+            set("when", when);
+            return this;
+        }
+    }
+
+    /** Gives the policies of the token with which the request comes other rules. The request is then handled as always. */
+    public static final class ChangeRulesEffect extends Effect {
+        /**
+         * Gives the policies of the token with which the request comes other rules. The request is then handled as always.
+         * @param rules The rules, in HCL or JSON, as a policy has them.
+         */
+        public ChangeRulesEffect(String rules) {
+            set("kind", "change-rules");
+            set("rules", rules);
+        }
+
+        /** When; `arrival` if it is left out. */
+        public ChangeRulesEffect when(Moment when) {
+            set("when", when);
+            return this;
+        }
+    }
+
+    /** Lets a read report another `X-Consul-Index` than the true one. */
+    public static final class IndexEffect extends Effect {
+        /**
+         * Lets a read report another `X-Consul-Index` than the true one.
+         * @param index The index that is reported; 0 is one that no Consul reports.
+         */
+        public IndexEffect(long index) {
+            set("kind", "index");
+            set("index", index);
+        }
+    }
+
+    /** Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1. */
+    public static final class IndexBackEffect extends Effect {
+        /**
+         * Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
+         * @param by By how much.
+         */
+        public IndexBackEffect(long by) {
+            set("kind", "index-back");
+            set("by", by);
+        }
+    }
+
+    /** Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does. */
+    public static final class ReadFromEffect extends Effect {
+        /**
+         * Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+         * @param checkpoint The name of the checkpoint.
+         * @param lastContact What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`.
+         */
+        public ReadFromEffect(String checkpoint, Duration lastContact) {
+            set("kind", "read-from");
+            set("checkpoint", checkpoint);
+            set("last_contact", lastContact);
+        }
+    }
+
+    /** Which error. */
+    public enum ErrorName {
+        /** 500 `No cluster leader`, after Consul has waited 7 s for one. */
+        NO_CLUSTER_LEADER,
+        /** 500 `rpc error making call: EOF`: the connection to the leader ended. */
+        RPC_EOF,
+        /** 500: the old leader's port refuses connections. */
+        RPC_CONNECTION_REFUSED,
+        /** 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied. */
+        LEADERSHIP_LOST,
+        /** 429 of `limits.rpc_rate`; without a text before 1.15. */
+        RATE_LIMITED,
+        /** 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word. */
+        TOO_MANY_CONNECTIONS,
+        /** 429 of `request_limits`: another server may do it. */
+        SERVER_RATE_LIMITED,
+        /** 503 of `request_limits`: only the leader could do it. */
+        LEADER_RATE_LIMITED,
+        /** 403 `Permission denied`, with what is missing since 1.12. */
+        PERMISSION_DENIED,
+        /** 403 `ACL not found`: the token is unknown. */
+        ACL_NOT_FOUND;
+
+        static ErrorName of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Who holds a key, and who waits for it. */
+    public static final class Explanation extends Fields {
+        private Explanation(Object json) {
+            super(json);
+        }
+
+        static Explanation of(Object json) {
+            return new Explanation(json);
+        }
+
+        /** The key. */
+        public String key() {
+            return field("key", String.class::cast);
+        }
+
+        /** Whether the key exists. */
+        public boolean exists() {
+            return field("exists", Boolean.class::cast);
+        }
+
+        /** The session that holds it; null when none does. */
+        public String holder() {
+            return field("holder", String.class::cast);
+        }
+
+        /** Since when, in milliseconds of the server's clock; null where the history does not go back so far. */
+        public Long heldSinceMs() {
+            return field("held_since_ms", Fields::whole);
+        }
+
+        /** How long the holder's session lives unless it is renewed, in milliseconds; null without a TTL. */
+        public Long lapsesInMs() {
+            return field("lapses_in_ms", Fields::whole);
+        }
+
+        /** How often the key was acquired. */
+        public long lockIndex() {
+            return field("lock_index", Fields::whole);
+        }
+
+        /** For how long nobody can acquire it, in milliseconds; null when anybody can. */
+        public Long lockDelayLeftMs() {
+            return field("lock_delay_left_ms", Fields::whole);
+        }
+
+        /** Who waits for it to change. */
+        public List<Blocked> waiting() {
+            return field("waiting", json -> list(json, Blocked::of));
+        }
+
+        /** What last happened to the lock, in words; null when nothing did. */
+        public String last() {
+            return field("last", String.class::cast);
+        }
+
+        /** All of it in words. */
+        public String text() {
+            return field("text", String.class::cast);
+        }
+    }
+
+    /** A key as `consul kv export` prints it. */
+    public static final class Exported extends Fields {
+        /**
+         * A key as `consul kv export` prints it.
+         * @param key The key, which is not empty.
+         * @param flags The flags that clients keep with the key.
+         * @param value The value as base64.
+         */
+        public Exported(String key, long flags, String value) {
+            set("key", key);
+            set("flags", flags);
+            set("value", value);
+        }
+
+        private Exported(Object json) {
+            super(json);
+        }
+
+        static Exported of(Object json) {
+            return new Exported(json);
+        }
+
+        /** The key, which is not empty. */
+        public String key() {
+            return field("key", String.class::cast);
+        }
+
+        /** The flags that clients keep with the key. */
+        public long flags() {
+            return field("flags", Fields::whole);
+        }
+
+        /** The value as base64. */
+        public String value() {
+            return field("value", String.class::cast);
+        }
+    }
+
+    /** Requests with this header, by which clients on one machine can be told apart. */
+    public static final class Header extends Fields {
+        /**
+         * Requests with this header, by which clients on one machine can be told apart.
+         * @param name The name of the header.
+         * @param value All of its value.
+         */
+        public Header(String name, String value) {
+            set("name", name);
+            set("value", value);
+        }
+    }
+
+    /** A request that a fault holds. */
+    public static final class Held extends Fields {
+        private Held(Object json) {
+            super(json);
+        }
+
+        static Held of(Object json) {
+            return new Held(json);
+        }
+
+        /** The number of the request. */
+        public long request() {
+            return field("request", Fields::whole);
+        }
+
+        /** The address that it came from; null for one through a Unix socket. */
+        public String client() {
+            return field("client", String.class::cast);
+        }
+
+        /** Its path and parameters, as sent. */
+        public String target() {
+            return field("target", String.class::cast);
+        }
+
+        /** The fault, in words. */
+        public String fault() {
+            return field("fault", String.class::cast);
+        }
+
+        /** When it arrived, in milliseconds of the server's clock. */
+        public long sinceMs() {
+            return field("since_ms", Fields::whole);
+        }
+
+        /** The number of the record of its arrival. */
+        public long record() {
+            return field("record", Fields::whole);
+        }
+
+        /** When it goes on, in milliseconds of the server's clock; null if it is held until its client gives up. */
+        public Long untilMs() {
+            return field("until_ms", Fields::whole);
+        }
+    }
+
+    /** Records of the history. */
+    public static final class History extends Fields {
+        private History(Object json) {
+            super(json);
+        }
+
+        static History of(Object json) {
+            return new History(json);
+        }
+
+        /** The records, oldest first. */
+        public List<Record> records() {
+            return field("records", json -> list(json, Record::of));
+        }
+
+        /** How many older records are gone because there were more than the history keeps. */
+        public long lost() {
+            return field("lost", Fields::whole);
+        }
+    }
+
+    /** A rule was installed. */
+    public static final class Id extends Fields {
+        private Id(Object json) {
+            super(json);
+        }
+
+        static Id of(Object json) {
+            return new Id(json);
+        }
+
+        /** The id of the new rule, for `DELETE /faults/{id}`. */
+        public long id() {
+            return field("id", Fields::whole);
+        }
+    }
+
+    /** Keys were imported. */
+    public static final class Imported extends Fields {
+        private Imported(Object json) {
+            super(json);
+        }
+
+        static Imported of(Object json) {
+            return new Imported(json);
+        }
+
+        /** How many keys. */
+        public long keys() {
+            return field("keys", Fields::whole);
+        }
+    }
+
+    /** A rule that is installed. */
+    public static final class InstalledRule extends Fields {
+        private InstalledRule(Object json) {
+            super(json);
+        }
+
+        static InstalledRule of(Object json) {
+            return new InstalledRule(json);
+        }
+
+        /** The rule's id, for `DELETE /faults/{id}`. */
+        public long id() {
+            return field("id", Fields::whole);
+        }
+
+        /** What the rule does, in words. */
+        public String effect() {
+            return field("effect", String.class::cast);
+        }
+
+        /** How often it has hit a request. */
+        public long hits() {
+            return field("hits", Fields::whole);
+        }
+    }
+
+    /** A kind of record. */
+    public enum Kind {
+        /** A request arrived. */
+        REQUEST,
+        /** A request was answered. */
+        ANSWER,
+        /** A blocking query waits. */
+        BLOCKED,
+        /** A blocking query looks again. */
+        WOKEN,
+        /** A fault holds a request. */
+        HELD,
+        /** A key was created or changed. */
+        KEY_WRITTEN,
+        /** A key was deleted. */
+        KEY_DELETED,
+        /** All keys with a prefix were deleted. */
+        KEY_TREE_DELETED,
+        /** A conditional write did not take place. */
+        WRITE_REFUSED,
+        /** A key was acquired. */
+        ACQUIRED,
+        /** A key was not acquired. */
+        ACQUIRE_REFUSED,
+        /** A key has no holder any more. */
+        RELEASED,
+        /** A release by somebody who holds nothing. */
+        RELEASE_REFUSED,
+        /** A key is guarded. */
+        LOCK_DELAY_BEGAN,
+        /** A key is guarded no more. */
+        LOCK_DELAY_ENDED,
+        /** A session was created. */
+        SESSION_CREATED,
+        /** A TTL started anew. */
+        SESSION_RENEWED,
+        /** A session call was refused. */
+        SESSION_REFUSED,
+        /** A session ended. */
+        SESSION_ENDED,
+        /** Nodes, services or checks changed. */
+        CATALOG_CHANGED,
+        /** The memory of deleted keys was cleared. */
+        TOMBSTONES_REAPED,
+        /** A request was refused: its token lacks a permission. */
+        ACCESS_DENIED,
+        /** A request was refused: its token is unknown. */
+        TOKEN_UNKNOWN,
+        /** An answer lacks what its token may not see. */
+        ROWS_REMOVED,
+        /** The test did something to the server. */
+        CONTROL;
+
+        static Kind of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** A server that was started on demand. */
+    public static final class Listed extends Fields {
+        private Listed(Object json) {
+            super(json);
+        }
+
+        static Listed of(Object json) {
+            return new Listed(json);
+        }
+
+        /** The server's id, for `DELETE /servers/{id}`. */
+        public long id() {
+            return field("id", Fields::whole);
+        }
+
+        /** The URL of its Consul API. */
+        public String url() {
+            return field("url", String.class::cast);
+        }
+
+        /** The URL of its control plane. */
+        public String control() {
+            return field("control", String.class::cast);
+        }
+
+        /** The seed with which it can be started again. */
+        public long seed() {
+            return field("seed", Fields::whole);
+        }
+    }
+
+    /** A key that is held. */
+    public static final class Lock extends Fields {
+        private Lock(Object json) {
+            super(json);
+        }
+
+        static Lock of(Object json) {
+            return new Lock(json);
+        }
+
+        /** The key. */
+        public String key() {
+            return field("key", String.class::cast);
+        }
+
+        /** The session that holds it. */
+        public String session() {
+            return field("session", String.class::cast);
+        }
+
+        /** How often the key was acquired. */
+        public long lockIndex() {
+            return field("lock_index", Fields::whole);
+        }
+    }
+
+    /** The keys that are held. */
+    public static final class Locks extends Fields {
+        private Locks(Object json) {
+            super(json);
+        }
+
+        static Locks of(Object json) {
+            return new Locks(json);
+        }
+
+        /** The keys, in byte order. */
+        public List<Lock> locks() {
+            return field("locks", json -> list(json, Lock::of));
+        }
+    }
+
+    /** A phase of a loss. */
+    public static final class LossPhase extends Fields {
+        /**
+         * A phase of a loss.
+         * @param phase What the cluster goes through.
+         */
+        public LossPhase(Phase phase) {
+            set("phase", phase);
+        }
+
+        /** For how long on the server's clock: a duration such as `20s` or `250ms`. Only the last phase can be without; then it lasts until `POST /leader/find`. */
+        public LossPhase lasts(Duration lasts) {
+            set("lasts", lasts);
+            return this;
+        }
+    }
+
+    /** When something happens to a request. */
+    public enum Moment {
+        /** Before the request is looked at. */
+        ARRIVAL,
+        /** When it blocks, for a blocking query that finds nothing new. */
+        BLOCKED;
+
+        static Moment of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Whether a token has a permission. */
+    public static final class Permission extends Fields {
+        private Permission(Object json) {
+            super(json);
+        }
+
+        static Permission of(Object json) {
+            return new Permission(json);
+        }
+
+        /** The AccessorID of the token. */
+        public String token() {
+            return field("token", String.class::cast);
+        }
+
+        /** The description of the token. */
+        public String tokenDescription() {
+            return field("token_description", String.class::cast);
+        }
+
+        /** The permission, with the name of what it is about. */
+        public String permission() {
+            return field("permission", String.class::cast);
+        }
+
+        /** Whether the token has it. */
+        public boolean allowed() {
+            return field("allowed", Boolean.class::cast);
+        }
+
+        /** What decides: a rule and the policy that has it, or the default policy. */
+        public String cause() {
+            return field("cause", String.class::cast);
+        }
+
+        /** All of it in words. */
+        public String text() {
+            return field("text", String.class::cast);
+        }
+    }
+
+    /** A phase. */
+    public enum Phase {
+        /** There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too. */
+        NEVER_ELECTED,
+        /** The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on. */
+        UNREACHABLE,
+        /** A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on. */
+        ELECTING,
+        /** This server is the leader and has just lost the others: writes fail after half a second, reads go on. */
+        QUORUM_LOST,
+        /** There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one. */
+        NO_LEADER;
+
+        static Phase of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** Something that happened. Which fields a record has beyond the first five depends on its kind. */
+    public static final class Record extends Fields {
+        private Record(Object json) {
+            super(json);
+        }
+
+        static Record of(Object json) {
+            return new Record(json);
+        }
+
+        /** The record's place in the history, counted from 1. */
+        public long number() {
+            return field("number", Fields::whole);
+        }
+
+        /** When it happened, in milliseconds of the server's clock. */
+        public long atMs() {
+            return field("at_ms", Fields::whole);
+        }
+
+        /** The index of the state after it. */
+        public long index() {
+            return field("index", Fields::whole);
+        }
+
+        /** What kind of record this is. */
+        public Kind kind() {
+            return field("kind", Kind::of);
+        }
+
+        /** All of it in one line. */
+        public String text() {
+            return field("text", String.class::cast);
+        }
+
+        /** Why: of a wake, a refusal, a release, or the end of a session. */
+        public String cause() {
+            return field("cause", String.class::cast);
+        }
+
+        /** The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it. */
+        public Long causedBy() {
+            return field("caused_by", Fields::whole);
+        }
+
+        /** The address that a request came from; null for one through a Unix socket. */
+        public String client() {
+            return field("client", String.class::cast);
+        }
+
+        /** The fault that hit a request, in words; null when none did. */
+        public String fault() {
+            return field("fault", String.class::cast);
+        }
+
+        /** The key that the record is about. */
+        public String key() {
+            return field("key", String.class::cast);
+        }
+
+        /** How many keys were deleted. */
+        public Long keys() {
+            return field("keys", Fields::whole);
+        }
+
+        /** How long a lock-delay lasts, or a request is held, in milliseconds of the server's clock; left out for a request that is held until its client gives up. */
+        public Long lastsMs() {
+            return field("lasts_ms", Fields::whole);
+        }
+
+        /** A request's method. */
+        public String method() {
+            return field("method", String.class::cast);
+        }
+
+        /** The index that a blocking query waits to be passed. */
+        public Long minIndex() {
+            return field("min_index", Fields::whole);
+        }
+
+        /** The name of a session that was created, or of what a token lacks a permission on. */
+        public String name() {
+            return field("name", String.class::cast);
+        }
+
+        /** The node of a session that was created. */
+        public String node() {
+            return field("node", String.class::cast);
+        }
+
+        /** What the token lacks, such as `key:write`. */
+        public String permission() {
+            return field("permission", String.class::cast);
+        }
+
+        /** What the deleted keys start with. */
+        public String prefix() {
+            return field("prefix", String.class::cast);
+        }
+
+        /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`. */
+        public Long request() {
+            return field("request", Fields::whole);
+        }
+
+        /** How many rows were removed from an answer. */
+        public Long rows() {
+            return field("rows", Fields::whole);
+        }
+
+        /** The session that the record is about. */
+        public String session() {
+            return field("session", String.class::cast);
+        }
+
+        /** The status of an answer; null when none was sent. */
+        public Long status() {
+            return field("status", Fields::whole);
+        }
+
+        /** A request's path and parameters, as sent. */
+        public String target() {
+            return field("target", String.class::cast);
+        }
+
+        /** The AccessorID of the token that was refused, or from whose answer rows were removed. */
+        public String token() {
+            return field("token", String.class::cast);
+        }
+
+        /** The description of that token. */
+        public String tokenDescription() {
+            return field("token_description", String.class::cast);
+        }
+
+        /** The TTL of a session that was created, in milliseconds; 0 for a session without one. */
+        public Long ttlMs() {
+            return field("ttl_ms", Fields::whole);
+        }
+    }
+
+    /** What the restart leaves of the state. */
+    public enum RestartState {
+        /** What Consul writes to its disk: keys, sessions, catalog and indexes. TTLs start anew, lock-delays are forgotten. */
+        KEEP,
+        /** Nothing, as of `consul agent -dev`. */
+        WIPE;
+
+        static RestartState of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** The rules that are installed. */
+    public static final class Rules extends Fields {
+        private Rules(Object json) {
+            super(json);
+        }
+
+        static Rules of(Object json) {
+            return new Rules(json);
+        }
+
+        /** The rules, in the order in which they are tried. */
+        public List<InstalledRule> rules() {
+            return field("rules", json -> list(json, InstalledRule::of));
+        }
+
+        /** What the cluster goes through without its leader; null while it has one. */
+        public Phase leaderLost() {
+            return field("leader_lost", Phase::of);
+        }
+    }
+
+    /** Whether a lock was safe. */
+    public static final class Safety extends Fields {
+        private Safety(Object json) {
+            super(json);
+        }
+
+        static Safety of(Object json) {
+            return new Safety(json);
+        }
+
+        /** Whether there are no violations. */
+        public boolean safe() {
+            return field("safe", Boolean.class::cast);
+        }
+
+        /** What was wrong, a sentence each. */
+        public List<String> violations() {
+            return field("violations", json -> list(json, String.class::cast));
+        }
+
+        /** The life of the key, for people. */
+        public String timeline() {
+            return field("timeline", String.class::cast);
+        }
+    }
+
+    /** A scenario. */
+    public enum Scenario {
+        /** The cluster never had a leader, until it is given one by `POST /leader/find`. */
+        NEVER_ELECTED,
+        /** The leader, another server, dies: two seconds of failures at once, then an election of 1.16 s, and there is a leader again. */
+        LEADER_KILLED,
+        /** This server is the leader and loses the others: for half a second writes fail, then there is no leader until `POST /leader/find`. */
+        QUORUM_LOST,
+        /** The server has just been started: calls are held for a quarter of a second, and go on. */
+        STARTING;
+
+        static Scenario of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
+    /** The servers that were started on demand. */
+    public static final class Servers extends Fields {
+        private Servers(Object json) {
+            super(json);
+        }
+
+        static Servers of(Object json) {
+            return new Servers(json);
+        }
+
+        /** The servers, oldest first. */
+        public List<Listed> servers() {
+            return field("servers", json -> list(json, Listed::of));
+        }
+    }
+
+    /** A token. */
+    public static final class Token extends Fields {
+        private Token(Object json) {
+            super(json);
+        }
+
+        static Token of(Object json) {
+            return new Token(json);
+        }
+
+        /** The AccessorID, by which the history names it. */
+        public String accessor() {
+            return field("accessor", String.class::cast);
+        }
+
+        /** The SecretID, which requests send. */
+        public String secret() {
+            return field("secret", String.class::cast);
+        }
+    }
+
+    /** Requests that wait. */
+    public static final class Waiting extends Fields {
+        private Waiting(Object json) {
+            super(json);
+        }
+
+        static Waiting of(Object json) {
+            return new Waiting(json);
+        }
+
+        /** The blocking queries, oldest first. */
+        public List<Blocked> blocked() {
+            return field("blocked", json -> list(json, Blocked::of));
+        }
+
+        /** The requests that faults hold, oldest first. */
+        public List<Held> held() {
+            return field("held", json -> list(json, Held::of));
+        }
+    }
+
+    /** Requests were woken. */
+    public static final class Woken extends Fields {
+        private Woken(Object json) {
+            super(json);
+        }
+
+        static Woken of(Object json) {
+            return new Woken(json);
+        }
+
+        /** How many requests looked again. */
+        public long woken() {
+            return field("woken", Fields::whole);
+        }
     }
 }

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -142,10 +141,10 @@ public final class Server extends Controls implements AutoCloseable {
             Map<?, ?> said = await(binary);
             address = (String) said.get("http");
             control = "http://" + said.get("control") + "/proconsul/v1";
-            Map<String, Object> about = server();
-            seed = ((Number) about.get("seed")).longValue();
-            if (!VERSION.equals(about.get("proconsul"))) {
-                throw new IllegalStateException(binary + " is proconsul " + about.get("proconsul") + ", and this helper is " + VERSION
+            About about = server();
+            seed = about.seed();
+            if (!VERSION.equals(about.proconsul())) {
+                throw new IllegalStateException(binary + " is proconsul " + about.proconsul() + ", and this helper is " + VERSION
                     + ": install the binary of " + VERSION + ", or name it with " + BINARY);
             }
         } catch (RuntimeException error) {
@@ -233,12 +232,11 @@ public final class Server extends Controls implements AutoCloseable {
     /** What to print when a test has failed: seed, history, and the timeline of each key that was locked. */
     public String failureText() {
         StringBuilder text = new StringBuilder("what happened on " + url() + " (seed " + seed + "):\n" + historyText());
-        Set<Object> keys = new LinkedHashSet<>();
-        for (Object record : (List<?>) history(Map.of("kind", List.of("acquired", "acquire-refused"))).get("records")) {
-            keys.add(((Map<?, ?>) record).get("key"));
-        }
+        Set<String> keys = new LinkedHashSet<>();
+        HistoryOptions ofLocks = new HistoryOptions().kind(List.of(Kind.ACQUIRED, Kind.ACQUIRE_REFUSED));
+        for (Record record : history(ofLocks).records()) keys.add(record.key());
         keys.remove(null);
-        for (Object key : keys) text.append('\n').append(timeline((String) key));
+        for (String key : keys) text.append('\n').append(timeline(key));
         return text.toString();
     }
 
@@ -246,15 +244,6 @@ public final class Server extends Controls implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly().onExit().join();
-    }
-
-    @Override
-    Map<String, Object> chosen(Map<String, ?> options, String... names) {
-        List<String> known = Arrays.asList(names);
-        for (String name : options.keySet()) {
-            if (!known.contains(name)) throw new IllegalArgumentException("there is no option \"" + name + "\"; there are " + String.join(", ", known));
-        }
-        return new LinkedHashMap<>(options);
     }
 
     @Override

@@ -103,15 +103,33 @@ class ScenariosTest {
                 case "freeze": return server.freeze();
                 case "state": return server.state();
                 case "timeline": return server.timeline((String) with.get("key"));
-                case "loseLeader": server.loseLeader(with); return null;
+                case "loseLeader": server.loseLeader(new Server.LoseLeaderOptions().scenario(Server.Scenario.of(with.get("scenario")))); return null;
                 case "findLeader": server.findLeader(); return null;
-                case "advance": return server.advance(java.time.Duration.parse("PT" + with.get("by")));
-                case "waitBlocked": return server.waitBlocked((Long) with.remove("count"), with);
-                case "installFault": return server.fault((Map<String, ?>) with.remove("effect"), with);
+                case "advance": return server.advance(duration(with.get("by")));
+                case "waitBlocked": return server.waitBlocked((Long) with.get("count"), waiting(with));
+                case "installFault": return server.fault(effect((Map<?, ?>) with.get("effect")), rule(with));
                 case "checkpoint": return server.checkpoint((String) with.get("name"));
                 case "rollback": return server.rollback((String) with.get("name"));
                 default: throw new AssertionError("an unknown control: " + step);
             }
+        }
+
+        private static java.time.Duration duration(Object text) {
+            return java.time.Duration.parse("PT" + ((String) text).replace("1ms", "0.001s"));
+        }
+
+        private static Server.WaitBlockedOptions waiting(Map<?, ?> with) {
+            return new Server.WaitBlockedOptions().prefix((String) with.get("prefix")).timeout(duration(with.get("timeout")));
+        }
+
+        private static Server.Effect effect(Map<?, ?> effect) {
+            assertEquals("error", effect.get("kind"));
+            return new Server.ErrorEffect(Server.ErrorName.of(effect.get("error"))).after(duration(effect.get("after")));
+        }
+
+        private static Server.FaultOptions rule(Map<?, ?> with) {
+            Server.FaultOptions rule = new Server.FaultOptions().method((String) with.get("method")).keyPrefix((String) with.get("key_prefix"));
+            return with.containsKey("times") ? rule.times((Long) with.get("times")) : rule;
         }
 
         private Object call(Map<?, ?> step) {

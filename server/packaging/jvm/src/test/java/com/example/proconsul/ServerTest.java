@@ -2,6 +2,7 @@ package com.example.proconsul;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -17,6 +18,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -28,8 +30,8 @@ class ServerTest {
     void aServerIsWhatItsArgumentsSay(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("a.json"), "{\"node_name\": \"of-a-file\"}");
         try (Server server = Server.builder().version("1.8.7").seed(7).file(file).config("datacenter = \"dc9\"").start()) {
-            Map<String, Object> about = server.server();
-            assertEquals(List.of("1.8.7", 7L, "of-a-file", "dc9"), List.of(about.get("version"), about.get("seed"), about.get("node"), about.get("datacenter")));
+            Server.About about = server.server();
+            assertEquals(List.of("1.8.7", 7L, "of-a-file", "dc9"), List.of(about.version(), about.seed(), about.node(), about.datacenter()));
             assertEquals(server.address(), server.environment().get("CONSUL_HTTP_ADDR"));
         }
     }
@@ -37,19 +39,41 @@ class ServerTest {
     @Test
     void timeMovesByDurations() {
         try (Server server = Server.builder().frozen().start()) {
-            long before = (Long) server.clock().get("now_ms");
+            long before = server.clock().nowMs();
             server.advance(Duration.ofMillis(1500));
-            assertEquals(before + 1500, server.clock().get("now_ms"));
+            assertEquals(before + 1500, server.clock().nowMs());
         }
     }
 
     @Test
     void whatIsRefusedIsSaid() {
         try (Server server = Server.start()) {
-            Map<String, Object> brief = Map.of("timeout", Duration.ofMillis(1));
+            Server.WaitBlockedOptions brief = new Server.WaitBlockedOptions().timeout(Duration.ofMillis(1));
             ControlException refused = assertThrows(ControlException.class, () -> server.waitBlocked(1, brief));
             assertEquals(409, refused.status());
-            assertMessage("there is no option \"nothing\"; there are", () -> server.waitBlocked(1, Map.of("nothing", 1)));
+        }
+    }
+
+    @Test
+    void effectsAndAnswersAreTyped() {
+        try (Server server = Server.builder().frozen().start()) {
+            List<Server.Effect> effects = List.of(
+                new Server.ErrorEffect(Server.ErrorName.NO_CLUSTER_LEADER).after(Duration.ZERO),
+                new Server.RespondEffect(503).headers(Map.of("Retry-After", "1")),
+                new Server.DelayBeforeEffect(Duration.ofSeconds(20)),
+                new Server.HangEffect());
+            for (Server.Effect effect : effects) {
+                server.fault(effect, new Server.FaultOptions().keyPrefix((String) effect.get("kind")).header(new Server.Header("Who", "b")));
+            }
+            List<Server.InstalledRule> rules = server.faults().rules();
+            assertEquals(List.of(1L, 2L, 3L, 4L), rules.stream().map(Server.InstalledRule::id).collect(Collectors.toList()));
+            assertEquals("no-cluster-leader after 0ns", rules.get(0).effect());
+            assertNull(server.faults().leaderLost());
+            server.loseLeader(new Server.LoseLeaderOptions().phases(List.of(new Server.LossPhase(Server.Phase.NO_LEADER))));
+            assertEquals(Server.Phase.NO_LEADER, server.faults().leaderLost());
+            assertEquals(Server.Kind.CATALOG_CHANGED, server.history().records().get(0).kind());
+            assertEquals(0, server.importKv(server.exportKv()).keys());
+            assertMessage("expected either a scenario or a list of phases", server::loseLeader);
         }
     }
 
@@ -158,7 +182,7 @@ class ServerTest {
         @Test
         @Proconsul(frozen = true, seed = 7)
         void fails(Server server) {
-            assertEquals(0L, ((Number) server.clock().get("rate")).longValue());
+            assertEquals(0, server.clock().rate());
             assertEquals("no", "yes");
         }
 
@@ -175,12 +199,12 @@ class ServerTest {
         @Test
         @Proconsul(files = "src/test/resources/node.hcl", arguments = {"-datacenter", "dc9"})
         void withFilesAndArguments(Server server) {
-            Map<String, Object> about = server.server();
-            assertEquals(List.of("of-a-file", "dc9"), List.of(about.get("node"), about.get("datacenter")));
+            Server.About about = server.server();
+            assertEquals(List.of("of-a-file", "dc9"), List.of(about.node(), about.datacenter()));
         }
 
         private static void isNew(Server server) {
-            assertEquals("1.8.7", server.server().get("version"));
+            assertEquals("1.8.7", server.server().version());
             assertNotEquals(first, server.address());
             first = server.address();
         }
