@@ -445,7 +445,7 @@ type Exported struct {
 	Value string `json:"value"`
 }
 
-// Header describes requests with this header, by which clients on one machine can be told apart.
+// Header describes a header of the requests, by which clients on one machine can be told apart.
 type Header struct {
 	// The name of the header.
 	Name string `json:"name"`
@@ -1002,7 +1002,7 @@ type FaultOptions struct {
 	Client string
 	// Requests that come at this time or later, in milliseconds of the server's clock.
 	FromMs uint64
-	// Requests with this header, by which clients on one machine can be told apart.
+	// A header of the requests, by which clients on one machine can be told apart.
 	Header Header
 	// Requests for a key that begins with this, or for a tree of keys whose prefix does.
 	KeyPrefix string

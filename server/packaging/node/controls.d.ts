@@ -279,7 +279,7 @@ export interface Exported {
   value: string;
 }
 
-/** Requests with this header, by which clients on one machine can be told apart. */
+/** A header of the requests, by which clients on one machine can be told apart. */
 export interface Header {
   /** The name of the header. */
   name: string;
@@ -636,7 +636,7 @@ export class Controls {
     client?: string;
     /** Requests that come at this time or later, in milliseconds of the server's clock. */
     fromMs?: number;
-    /** Requests with this header, by which clients on one machine can be told apart. */
+    /** A header of the requests, by which clients on one machine can be told apart. */
     header?: Header;
     /** Requests for a key that begins with this, or for a tree of keys whose prefix does. */
     keyPrefix?: string;

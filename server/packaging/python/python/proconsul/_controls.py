@@ -383,7 +383,7 @@ class Exported(TypedDict):
 
 
 class Header(TypedDict):
-    """Requests with this header, by which clients on one machine can be told apart."""
+    """A header of the requests, by which clients on one machine can be told apart."""
 
     name: str
     """The name of the header."""
@@ -815,7 +815,7 @@ class Controls:
         chance: With which probability a request is hit: more than 0, at most 1.
         client: Requests from this IP address.
         from_ms: Requests that come at this time or later, in milliseconds of the server's clock.
-        header: Requests with this header, by which clients on one machine can be told apart.
+        header: A header of the requests, by which clients on one machine can be told apart.
         key_prefix: Requests for a key that begins with this, or for a tree of keys whose prefix does.
         method: Requests with this method, such as `PUT`.
         nth: Only one of the requests that meet the other conditions: the one with this number, counted from 1.

@@ -28,7 +28,7 @@ pub(super) struct NewRule {
     session: Option<String>,
     /// Requests from this IP address.
     client: Option<IpAddr>,
-    /// Requests with this header, by which clients on one machine can be told apart.
+    /// A header of the requests, by which clients on one machine can be told apart.
     header: Option<NewHeader>,
     /// Requests that come at this time or later, in milliseconds of the server's clock.
     from_ms: Option<u64>,

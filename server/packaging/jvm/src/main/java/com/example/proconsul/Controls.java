@@ -583,7 +583,7 @@ public abstract class Controls {
             return this;
         }
 
-        /** Requests with this header, by which clients on one machine can be told apart. */
+        /** A header of the requests, by which clients on one machine can be told apart. */
         public FaultOptions header(Header header) {
             set("header", header);
             return this;
@@ -1439,10 +1439,10 @@ public abstract class Controls {
         }
     }
 
-    /** Requests with this header, by which clients on one machine can be told apart. */
+    /** A header of the requests, by which clients on one machine can be told apart. */
     public static final class Header extends Fields {
         /**
-         * Requests with this header, by which clients on one machine can be told apart.
+         * A header of the requests, by which clients on one machine can be told apart.
          * @param name The name of the header.
          * @param value All of its value.
          */
