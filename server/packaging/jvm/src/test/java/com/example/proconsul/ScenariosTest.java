@@ -13,6 +13,7 @@ import com.ecwid.consul.v1.session.model.NewSession;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -114,8 +115,9 @@ class ScenariosTest {
             }
         }
 
-        private static java.time.Duration duration(Object text) {
-            return java.time.Duration.parse("PT" + ((String) text).replace("1ms", "0.001s"));
+        private static Duration duration(Object given) {
+            String text = (String) given;
+            return text.endsWith("ms") ? Duration.ofMillis(Long.parseLong(text.replace("ms", ""))) : Duration.parse("PT" + text);
         }
 
         private static Server.WaitBlockedOptions waiting(Map<?, ?> with) {
