@@ -497,6 +497,10 @@ type InstalledRule struct {
 	Id uint64 `json:"id"`
 	// What the rule does, in words.
 	Effect string `json:"effect"`
+	// Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`.
+	Requests string `json:"requests"`
+	// How many requests the rule hits at most; null without a limit.
+	Times uint64 `json:"times"`
 	// How often it has hit a request.
 	Hits uint64 `json:"hits"`
 }

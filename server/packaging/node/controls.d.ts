@@ -331,6 +331,10 @@ export interface InstalledRule {
   id: number;
   /** What the rule does, in words. */
   effect: string;
+  /** Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`. */
+  requests: string;
+  /** How many requests the rule hits at most; null without a limit. */
+  times?: number | null;
   /** How often it has hit a request. */
   hits: number;
 }

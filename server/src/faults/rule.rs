@@ -1,6 +1,7 @@
 //! Rules: which requests are hit, and how.
 
 use std::net::IpAddr;
+use std::time::Duration;
 
 use super::Asked;
 use super::effect::{AclChange, Effect, Moment};
@@ -126,7 +127,34 @@ impl Rule {
         self.effect.in_words()
     }
 
-    pub(super) fn limit(&self) -> Option<u64> {
+    /// Returns in words which requests the rule hits.
+    #[must_use]
+    pub fn requests_in_words(&self) -> String {
+        let mut parts = Vec::new();
+        parts.extend(self.method.clone());
+        parts.extend(self.path.as_ref().map(|path| format!("path {path}")));
+        let key = self.key_prefix.as_deref().map(String::from_utf8_lossy);
+        parts.extend(key.map(|key| format!("key {key:?}")));
+        parts.extend(self.session.as_ref().map(|id| format!("session {id}")));
+        parts.extend(self.client.map(|client| format!("client {client}")));
+        let header = self.header.as_ref();
+        parts.extend(header.map(|(name, value)| format!("header {name}: {value}")));
+        parts.extend(self.window.map(|(from, to)| {
+            let span = |at: Timestamp| Duration::from_nanos(at.as_nanos());
+            let to = (to != Timestamp::END).then(|| format!(" to {:?}", span(to)));
+            format!("from {:?}{}", span(from), to.unwrap_or_default())
+        }));
+        parts.extend(self.nth.map(|nth| format!("number {nth}")));
+        parts.extend(self.chance.map(|(chance, _)| format!("chance {chance}")));
+        if parts.is_empty() {
+            return "all requests".to_owned();
+        }
+        parts.join(", ")
+    }
+
+    /// Returns how many requests the rule hits at most; `None` without a limit.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
         self.nth.map(|_| 1).or(self.times)
     }
 

@@ -14,11 +14,14 @@ fn a_fault_is_made_by_the_form_hits_and_is_removed() {
     page.enter("error", "rpc-eof");
     page.enter("after", "0s");
     page.enter("key_prefix", "app/");
-    page.enter("times", "3");
+    page.enter("times", "2");
     page.eval("document.querySelector('.schema button[type=submit]').click()");
-    page.sees("0 hits");
-    assert!(send(&page.server, "GET", "/v1/kv/app/x", "").contains(" 500 "));
-    page.sees("1 hit");
+    page.sees("0 of 2 hits");
+    page.sees("key \"app/\"");
+    for hits in ["1 of 2 hits", "used up: 2 of 2 hits"] {
+        assert!(send(&page.server, "GET", "/v1/kv/app/x", "").contains(" 500 "));
+        page.sees(hits);
+    }
     page.press("Remove fault 1");
     page.sees("No fault is in force.");
     assert!(page.server.faults().is_empty());

@@ -440,6 +440,10 @@ class InstalledRule(TypedDict):
     """The rule's id, for `DELETE /faults/{id}`."""
     effect: str
     """What the rule does, in words."""
+    requests: str
+    """Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`."""
+    times: int | None
+    """How many requests the rule hits at most; null without a limit."""
     hits: int
     """How often it has hit a request."""
 

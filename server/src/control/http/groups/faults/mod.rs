@@ -50,6 +50,10 @@ struct InstalledRule {
     id: u64,
     /// What the rule does, in words.
     effect: String,
+    /// Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`.
+    requests: String,
+    /// How many requests the rule hits at most; null without a limit.
+    times: Option<u64>,
     /// How often it has hit a request.
     hits: u64,
 }
@@ -59,6 +63,8 @@ impl From<&Installed> for InstalledRule {
         Self {
             id: installed.id.0,
             effect: installed.rule.in_words(),
+            requests: installed.rule.requests_in_words(),
+            times: installed.rule.limit(),
             hits: installed.hits,
         }
     }

@@ -22,6 +22,12 @@ const CALLS = [
   ["/nodes/delete", "Delete a node", "The node is deleted."],
 ];
 
+/** How often a rule has hit, and of how many times; one that hits no more says so. */
+function hitsOf({ hits, times }) {
+  const text = times === null ? count(hits, "hit") : `${hits} of ${count(times, "hit")}`;
+  return times !== null && hits >= times ? badge(`used up: ${text}`) : badge(text, hits ? "warn" : "quiet");
+}
+
 export function mount(root) {
   const life = scope();
   const leader = el("div", { class: "bar" });
@@ -37,7 +43,7 @@ export function mount(root) {
   function draw() {
     const rules = faults.value ?? [];
     fill(list, faults.error ? el("li", { class: "bad" }, faults.error.message) : rules.length ? rules.map((rule) => el("li", {},
-      el("span", { class: "rule" }, rule.effect), badge(count(rule.hits, "hit"), rule.hits ? "warn" : "quiet"),
+      el("span", { class: "rule" }, rule.effect, el("div", { class: "quiet" }, rule.requests)), hitsOf(rule),
       button("Remove", () => call("DELETE", `/faults/${rule.id}`, undefined, "The fault is gone."), { class: "small", "aria-label": `Remove fault ${rule.id}` })))
       : el("li", { class: "quiet" }, "No fault is in force."));
     fill(leader, server.leaderLost ? badge(`leader lost: ${server.leaderLost}`, "bad") : badge("there is a leader", "good"),
