@@ -20,6 +20,8 @@ type About struct {
 	Node string `json:"node"`
 	// The name of the datacenter.
 	Datacenter string `json:"datacenter"`
+	// The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record.
+	EpochMs uint64 `json:"epoch_ms"`
 }
 
 // AllDue says what will happen by itself.

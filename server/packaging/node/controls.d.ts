@@ -15,6 +15,8 @@ export interface About {
   node: string;
   /** The name of the datacenter. */
   datacenter: string;
+  /** The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record. */
+  epoch_ms: number;
 }
 
 /** What will happen by itself. */

@@ -284,7 +284,14 @@ fn consuls_own_addresses_lead_to_the_view() {
         ("dc1/nodes", "Nodes", "proconsul"),
         ("dc1/nodes/proconsul", "Nodes", "Serf Health Status"),
         ("dc1/services/consul", "Services", "consul"),
+        ("dc1", "Keys", "a/"),
         ("dc1/acls/policies", "More", "ACL support disabled"),
+        ("dc1/intentions", "More", "There is no list of “intentions”"),
+        (
+            "elsewhere/kv",
+            "Not found",
+            "There is no datacenter elsewhere here: this server’s is dc1",
+        ),
         (
             "dc1/servces",
             "Not found",
@@ -299,5 +306,60 @@ fn consuls_own_addresses_lead_to_the_view() {
             js(text)
         ));
     }
+    page.is_clean();
+}
+
+#[test]
+fn a_link_to_a_key_shows_its_row() {
+    let Some(mut page) = Page::frozen("") else {
+        return;
+    };
+    for number in 100..300 {
+        page.server
+            .kv()
+            .put(format!("app/settings/{number}"), "the value");
+    }
+    page.open("dc1/kv/app/settings/250/edit");
+    page.until("row('250')?.getAttribute('aria-selected') === 'true'");
+    page.until("document.title === 'app/settings/250 · Keys · proconsul'");
+    page.is_clean();
+}
+
+#[test]
+fn an_unsaved_edit_is_not_left_without_a_question() {
+    let Some(mut page) = Page::frozen("dc1/sessions") else {
+        return;
+    };
+    page.server.kv().put("one", "x");
+    page.server.kv().put("two", "x");
+    page.eval("named('nav a', 'Keys').click()");
+    page.click_row("one");
+    page.until("document.querySelector('.value pre')");
+    page.press("Edit");
+    let unload = "dispatchEvent(new Event('beforeunload', { cancelable: true }))";
+    assert_eq!(page.eval(unload), json!(true), "nothing was typed");
+    page.enter("Value", "typed");
+    assert_eq!(page.eval(unload), json!(false));
+    for leave in [
+        "history.back()",
+        "row('two').querySelector('.cell').click()",
+        "named('nav a', 'Sessions').click()",
+    ] {
+        page.eval(leave);
+        page.sees("What you have typed was not written.");
+        page.eval("named('dialog button', 'Cancel').click()");
+        page.until("!document.querySelector('dialog')");
+        assert_eq!(
+            page.eval("[location.search, fieldOf('Value').value]"),
+            json!(["?key=one", "typed"]),
+            "{leave}"
+        );
+    }
+    page.eval("history.back()");
+    page.confirm();
+    page.until("location.search === ''");
+    page.eval("history.forward()");
+    page.until("document.querySelector('.value pre')?.textContent === 'x'");
+    assert_eq!(page.eval(unload), json!(true));
     page.is_clean();
 }

@@ -60,3 +60,23 @@ fn a_clock_that_is_a_thousand_times_faster_is_followed() {
     page.sees("There are no sessions.");
     page.is_clean();
 }
+
+#[test]
+fn times_are_shown_by_the_clock_that_is_chosen() {
+    let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
+    let Some(mut page) = Page::of(Server::builder().frozen().epoch(epoch), "dc1/history") else {
+        return;
+    };
+    page.server.advance(Duration::from_secs(3723));
+    page.server.kv().put("a", "x");
+    let shown = "row('\"a\" written')?.querySelector('time').textContent";
+    page.until(&format!("{shown} === '1:02:03.000'"));
+    page.enter("Times", "utc");
+    page.until(&format!("{shown} === '01:02:03.000Z'"));
+    page.until("row('\"a\" written').querySelector('time').dateTime === '2026-01-01T01:02:03.000Z'");
+    page.enter("Times", "ago");
+    page.server.advance(Duration::from_secs(60));
+    page.until(&format!("{shown} === '1m 00s ago'"));
+    page.enter("Times", "start");
+    page.is_clean();
+}

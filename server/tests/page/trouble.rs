@@ -44,6 +44,19 @@ fn a_rollback_by_a_test_is_seen() {
     page.server.rollback("here").expect("it is there");
     page.sees("rollback to \"here\"");
     page.until("row('kept') && !row('lost')");
+    page.server.rollback("here").expect("it is there");
+    page.sees("rollback to \"here\" ×2");
+    // What the reader does is told once.
+    page.open("dc1/state");
+    page.tab.listen();
+    page.press("Roll back to here");
+    page.confirm();
+    page.sees("Rolled back to here.");
+    page.tab.until_heard("control");
+    assert_eq!(
+        page.eval("document.querySelectorAll('.notice').length"),
+        json!(1)
+    );
     page.is_clean();
 }
 

@@ -107,6 +107,8 @@ class About(TypedDict):
     """The name of the agent's node."""
     datacenter: str
     """The name of the datacenter."""
+    epoch_ms: int
+    """The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record."""
 
 
 class AllDue(TypedDict):

@@ -106,10 +106,15 @@ struct About {
     node: String,
     /// The name of the datacenter.
     datacenter: String,
+    /// The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record
+    /// it is the wall clock of that record.
+    epoch_ms: u64,
 }
 
 async fn server(control: Control, _: Nothing) -> Result<About, Refused> {
+    let epoch = control.engine.clock().unix_nanos_of_epoch() / 1_000_000;
     Ok(About {
+        epoch_ms: u64::try_from(epoch).unwrap_or(0),
         proconsul: env!("CARGO_PKG_VERSION").to_owned(),
         seed: control.seed,
         version: control.version.to_string(),

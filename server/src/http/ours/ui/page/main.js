@@ -1,7 +1,7 @@
 // The frame around the views: header, navigation, notices; and which view is shown.
 
 import { acl, token } from "./data/api.js";
-import { clock, now } from "./core/clock.js";
+import { clock, now, showTimes, timeText, TIMES } from "./core/clock.js";
 import { button, el, field, fill, link, show } from "./core/dom.js";
 import { duration, moment } from "./core/format.js";
 import { start } from "./data/live.js";
@@ -38,7 +38,11 @@ const VIEWS = {
   state: ["State", state, true],
 };
 /** What is shown at any other address. */
-const NOWHERE = ["Not found", { mount: (root) => { fill(root, el("p", { class: "nothing" }, `There is nothing at ${location.pathname}.`)); } }];
+const NOWHERE = ["Not found", { mount: (root) => {
+  root.append(el("p", { class: "nothing" }, isElsewhere() ? `There is no datacenter ${place.asked} here: this server’s is `
+    : `There is nothing at ${location.pathname}.`, isElsewhere() && link(server.about.datacenter, "/ui/")));
+} }];
+const isElsewhere = () => Boolean(place.asked && server.about && place.asked !== server.about.datacenter);
 
 const NO_CONTROL = "To see locks over time, history, blocked requests, time, faults and states here, start the server with --control, and leave out --control-port.";
 const status = el("span", { class: "status", role: "status" });
@@ -47,35 +51,53 @@ const watch = el("a", { class: "watch", href: "#" });
 const nav = el("nav", { "aria-label": "Views" });
 const banner = el("div", { class: "banner", role: "alert", hidden: true });
 const told = el("div", { class: "notices", "aria-live": "polite" });
+const times = el("select", { "aria-label": "Times", title: "How times are shown" }, Object.entries(TIMES).map(([name, text]) => el("option", { value: name }, text)));
+times.value = clock.shows;
+times.addEventListener("change", () => showTimes(times.value));
 const main = el("main", { tabindex: "-1", id: "main" });
 let leave = () => {};
 let drawn = "";
 
 function drawView() {
-  const [title, view, needs] = VIEWS[place.view] ?? NOWHERE;
-  const now = `${place.view} ${server.control}`;
+  const [title, view, needs] = (!isElsewhere() && VIEWS[place.view]) || NOWHERE;
+  const now = `${place.view} ${server.control} ${isElsewhere()}`;
   if (now !== drawn) {
     drawn = now;
     leave();
     leave = () => {};
     main.className = `view-${place.view}`;
-    fill(main);
+    fill(main, el("h1", { class: "unseen" }, title));
     if (server.control === null) main.append(el("p", { class: "nothing" }, "Looking for the server …"));
     else if (needs && !server.control) main.append(el("p", { class: "nothing" }, "This view needs the control plane."));
     else leave = view.mount(main, place.view) ?? (() => {});
   }
-  const shown = ["key", "id", "name"].map((name) => place.query.get(name)).find(Boolean);
+  const at = place.view === "history" && place.query.get("at");
+  const shown = at ? `#${at}` : ["key", "id", "name"].map((name) => place.query.get(name)).find(Boolean);
   document.title = [shown, title, "proconsul"].filter(Boolean).join(" · ");
   drawNav();
 }
 
+const links = Object.entries(VIEWS).map(([name, [title]]) => link(title, "", { "data-view": name }));
+nav.append(...links);
+
 function drawNav() {
-  fill(nav, Object.entries(VIEWS).map(([name, [title, , needs]]) => link(title, href(name), {
-    "aria-current": name === place.view ? "page" : null,
-    class: needs && server.control === false ? "off" : null,
-  })));
+  // One stop of the Tab key: arrows go on from it.
+  const stop = Object.hasOwn(VIEWS, place.view) ? place.view : "kv";
+  for (const one of links) {
+    const { view } = one.dataset;
+    one.href = href(view);
+    one.tabIndex = view === stop ? 0 : -1;
+    one.classList.toggle("off", Boolean(VIEWS[view][2] && server.control === false));
+    if (view === place.view) one.setAttribute("aria-current", "page");
+    else one.removeAttribute("aria-current");
+  }
   nav.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 }
+
+nav.addEventListener("keydown", ({ key, target }) => {
+  const next = { ArrowRight: target.nextElementSibling, ArrowLeft: target.previousElementSibling }[key];
+  next?.focus();
+});
 
 function drawServer() {
   const words = { starting: "connecting", live: "live", gone: "gone" };
@@ -105,7 +127,7 @@ function drawClock() {
   const next = clock.next === null ? "nothing is due" : `next in ${duration(Math.max(0, clock.next - now()))}`;
   watch.title = next;
   watch.href = href("time");
-  return fill(watch, moment(now()), rate && el("span", { class: "rate" }, rate));
+  return fill(watch, clock.shows === "ago" ? moment(now()) : timeText(now()), rate && el("span", { class: "rate" }, rate));
 }
 
 function drawNotices() {
@@ -129,7 +151,7 @@ document.body.append(
   el("a", { class: "skip", href: "#main" }, "Skip to the content"),
   el("header", { class: "top" },
     el("div", { class: "brand" }, link("proconsul", "/ui/", { class: "logo" }), about),
-    el("div", { class: "right" }, watch, status, button("Token", askToken, { class: "small" }))),
+    el("div", { class: "right" }, watch, times, status, button("Token", askToken, { class: "small" }))),
   nav, banner, main, told);
 
 on("place", drawView);

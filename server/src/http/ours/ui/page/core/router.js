@@ -8,7 +8,31 @@ const VIEWS = {
   blocked: "blocked", time: "time", faults: "faults", state: "state",
 };
 
-export const place = { dc: "dc1", view: "kv", query: new URLSearchParams() };
+/** `asked` is the datacenter that the address names; `null` if it names none. */
+export const place = { dc: "dc1", asked: null, view: "kv", query: new URLSearchParams() };
+
+/** What may not be left without a question: `isUnsaved()`, and `mayGo()`, which asks. */
+let guarded = null;
+/** How many places the browser's way back has before this one. */
+let depth = 0;
+
+/** Asks before the page goes elsewhere. Returns how to stop. */
+export function guard(one) {
+  guarded = one;
+  return () => { if (guarded === one) guarded = null; };
+}
+
+/** Goes on if nothing is lost, or after the reader has said so. Returns whether there is a question. */
+function asks(leave) {
+  const one = guarded;
+  if (!one?.isUnsaved()) return false;
+  one.mayGo().then((may) => {
+    if (!may) return;
+    guarded = null;
+    leave();
+  });
+  return true;
+}
 
 /** The path of a view. */
 export function href(view, query = {}) {
@@ -24,8 +48,9 @@ function understand() {
   const [dc, view = "", ...rest] = location.pathname.replace(/^\/ui\//, "").split("/").map(decoded);
   place.query = new URLSearchParams(location.search);
   // The name of the datacenter may be left out.
-  const named = Object.hasOwn(VIEWS, view) ? [dc, view, rest] : [place.dc, dc, [view, ...rest]];
-  place.dc = named[0] || "dc1";
+  const isNamed = Object.hasOwn(VIEWS, view) || (dc && !view && !Object.hasOwn(VIEWS, dc));
+  const named = isNamed ? [dc, view, rest] : [null, dc, [view, ...rest]];
+  place.asked = named[0];
   place.view = Object.hasOwn(VIEWS, named[1]) ? VIEWS[named[1]] : named[1] ? "nowhere" : "kv";
   const path = named[2].join("/");
   if (place.view === "kv" && path.endsWith("/edit")) place.query.set("key", path.slice(0, -"/edit".length));
@@ -37,8 +62,9 @@ function understand() {
 
 /** Goes to a place of the page. */
 export function go(to, { replaces = false } = {}) {
-  if (to === location.pathname + location.search) return;
-  history[replaces ? "replaceState" : "pushState"](null, "", to);
+  if (to === location.pathname + location.search || asks(() => go(to, { replaces }))) return;
+  if (!replaces) depth += 1;
+  history[replaces ? "replaceState" : "pushState"](depth, "", to);
   understand();
 }
 
@@ -50,6 +76,15 @@ export function startRouter() {
     event.preventDefault();
     go(a.getAttribute("href"));
   });
-  addEventListener("popstate", understand);
+  addEventListener("popstate", ({ state }) => {
+    const by = (state ?? depth) - depth;
+    // The browser has gone already: it comes back until the reader has answered.
+    if (by && asks(() => history.go(by))) return history.go(-by);
+    depth += by;
+    return understand();
+  });
+  addEventListener("beforeunload", (event) => { if (guarded?.isUnsaved()) event.preventDefault(); });
+  depth = history.state ?? 0;
+  history.replaceState(depth, "");
   understand();
 }

@@ -81,11 +81,24 @@ export async function write(method, path, body, { parse = JSON.parse, isRead = f
   }
 }
 
+/** How long after a call of this page its record may come. */
+const RECORD_MS = 1000;
+let ownCalls = 0;
+
+/** Whether a record of the control plane may be that of a call of this page, which says itself what it has done. */
+export const isOwnCall = () => ownCalls > 0;
+
 /** Calls the control plane. */
 export async function control(method, path, body) {
   const json = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
-  const response = await send(CONTROL + path, { method, ...json });
-  return response.json();
+  const isChange = method !== "GET";
+  ownCalls += isChange;
+  try {
+    const response = await send(CONTROL + path, { method, ...json });
+    return await response.json();
+  } finally {
+    if (isChange) setTimeout(() => { ownCalls -= 1; }, RECORD_MS);
+  }
 }
 
 /** Opens the stream of events. */

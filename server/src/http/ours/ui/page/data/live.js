@@ -1,7 +1,7 @@
 // Following the server: its events, whether it is there, and whether it is still the same one. Records are sent of the
 // kinds only that the view in sight needs; all of them, and those of before, while the history is shown.
 
-import { control, eventsAt, read } from "./api.js";
+import { control, eventsAt, isOwnCall, read } from "./api.js";
 import { clock, setClock } from "../core/clock.js";
 import { noteKey, noteTree, refreshKeys } from "./keys.js";
 import { addLockRecord, loadLocks } from "./locklog.js";
@@ -48,6 +48,10 @@ function begin(data) {
     connect();
     return;
   }
+  if (data.first > data.last) {
+    records.isLoaded = true;
+    changes("records");
+  }
   const isBehind = isFresh || data.after > passed;
   if (isBehind) {
     // What is read now is not older than this.
@@ -78,7 +82,7 @@ function take(record) {
     noteTree(record.prefix);
     changes("key trees");
   } else if (kind === "control") {
-    if (/^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text)) tell(record.text, "info");
+    if (!isOwnCall() && /^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text)) tell(record.text, "info");
     resync.poke();
   }
   if (key !== undefined) changes(`key ${key}`);
@@ -140,6 +144,7 @@ export async function start() {
       setTimeout(start, 1000);
       return;
     }
+    place.dc = place.asked ?? place.dc;
     setServer({ control: false, why: error.status === 403 ? error.message : "" });
     watch();
     refreshAll();

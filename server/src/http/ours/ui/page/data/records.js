@@ -8,11 +8,12 @@ const KEPT = 20000;
 /** How many records are read before and after one that a link leads to. */
 const AROUND = 500;
 
-export const records = { all: [], last: 0, missed: 0 };
+export const records = { all: [], last: 0, missed: 0, isLoaded: false };
 
 export function addRecord(record) {
   records.all.push(record);
   records.last = record.number;
+  records.isLoaded = true;
   if (records.all.length > KEPT * 1.25) records.all.splice(0, records.all.length - KEPT);
   changes("records");
 }
@@ -51,6 +52,10 @@ export const recordAt = (number) => {
   const found = records.all[placeOfRecord(number)];
   return found?.number === number ? found : null;
 };
+
+/** All records of a request whose arrival is `root`: how it was blocked, woken, refused and answered, and what it changed. */
+export const storyOf = (root) => records.all.slice(placeOfRecord(root.number))
+  .filter((one) => one.caused_by === root.number || one.request === root.request);
 
 /** The records that follow from one. */
 export const causedBy = ({ number }) => records.all.slice(placeOfRecord(number)).filter((one) => one.caused_by === number);

@@ -1,5 +1,6 @@
 // The server that the page looks at: whether it is there, what it is, and whether it can be controlled.
 
+import { clock } from "../core/clock.js";
 import { changes } from "../core/signal.js";
 
 export const server = {
@@ -17,6 +18,7 @@ export const server = {
 
 export function setServer(values) {
   Object.assign(server, values);
+  clock.epoch = server.about?.epoch_ms ?? null;
   changes("server");
 }
 

@@ -27,6 +27,8 @@ function checkList(some) {
     el("pre", {}, one.Output || "(no output)")));
 }
 
+const orNone = (some) => (some.length ? some : el("p", { class: "quiet" }, "none"));
+
 const meta = (values) => {
   const rows = Object.entries(values ?? {}).filter(([, value]) => value !== "");
   return rows.length ? facts(rows) : null;
@@ -120,16 +122,15 @@ function nodesView(root, life) {
     sign: (node) => `${node.Address} ${checksOf(node.Node).map((one) => one.Status)} ${own(node.Node).length}`,
     columns: [
       { name: "Node", cell: (node) => node.Node },
-      { name: "Address", cell: (node) => node.Address, from: 440 },
-      { name: "Checks", cell: (node) => summary(checksOf(node.Node)), width: "minmax(8rem, 1fr)" },
+      { name: "Address", cell: (node) => node.Address, from: 600 },
+      { name: "Checks", cell: (node) => summary(checksOf(node.Node)), width: "minmax(14rem, 1fr)" },
       { name: "Sessions", cell: (node) => String(own(node.Node).length), width: "5rem", from: 520 },
     ],
     pane: (node) => [
       facts([["Id", node.ID], ["Address", node.Address], ["Datacenter", node.Datacenter],
         ["Meta", meta(node.Meta)], ["Tagged addresses", meta(node.TaggedAddresses)]]),
-      el("h3", {}, "Checks"), checkList(checksOf(node.Node)),
-      el("h3", {}, "Sessions"),
-      el("ul", { class: "plain-list" }, own(node.Node).slice(0, 200).map((one) => el("li", {}, sessionLink(one.ID)))),
+      el("h3", {}, "Checks"), orNone(checkList(checksOf(node.Node))),
+      el("h3", {}, "Sessions"), orNone(own(node.Node).slice(0, 200).map((one) => el("p", {}, sessionLink(one.ID)))),
     ],
   });
 }

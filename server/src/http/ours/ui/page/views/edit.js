@@ -3,9 +3,9 @@
 import { button, el, facts, field, fill, show } from "../core/dom.js";
 import { fromBase64, fromHex, hex, textOf } from "../core/format.js";
 import { getKey, putKey } from "../data/kv.js";
-import { go, href } from "../core/router.js";
+import { go, guard, href } from "../core/router.js";
 import { tell } from "../data/server.js";
-import { openDialog } from "../widgets/dialog.js";
+import { ask, openDialog } from "../widgets/dialog.js";
 
 const shown = (bytes) => textOf(bytes) ?? hex(bytes);
 
@@ -43,8 +43,10 @@ function valueFields(bytes, flags) {
   });
   const node = el("div", {}, field("Value", area),
     el("div", { class: "bar" }, field("Form", form), field("Flags", flag)), wrong);
+  const looks = () => `${area.value}\n${flag.value}`;
+  const begun = looks();
   return {
-    node, area, flags: () => flag.value || "0",
+    node, area, flags: () => flag.value || "0", isUnsaved: () => looks() !== begun,
     /** The bytes; `null` after saying that they are not hexadecimal. */
     bytes() {
       const bytes = read(form.value);
@@ -53,6 +55,11 @@ function valueFields(bytes, flags) {
     },
   };
 }
+
+/** Asks before what was typed is lost. Returns how to stop. */
+const guardEdit = ({ isUnsaved }) => guard({
+  isUnsaved, mayGo: () => ask("Discard the edit", "What you have typed was not written.", "Discard"),
+});
 
 /** Shows both values after somebody else has written the key. `write` writes ours over an index. */
 function conflict(place, theirs, mine, write, take) {
@@ -69,9 +76,11 @@ function conflict(place, theirs, mine, write, take) {
   place.scrollIntoView?.({ block: "nearest" });
 }
 
-/** An editor of a key. `entry` is what it was made of; `null` for a new key. `done` is called at its end. */
-export function editor(key, entry, done) {
+/** An editor of a key. `entry` is what it was made of; `null` for a new key. `ended` is called at its end. */
+export function editor(key, entry, ended) {
   const fields = valueFields(fromBase64(entry?.Value), entry?.Flags ?? "0");
+  const stop = guardEdit(fields);
+  const done = () => { stop(); ended(); };
   const note = el("p", { class: "warn", role: "status", hidden: true });
   const clash = el("div", { class: "conflict", hidden: true });
   const base = entry?.ModifyIndex ?? 0;
@@ -94,7 +103,7 @@ export function editor(key, entry, done) {
   const node = el("form", { class: "editor", "aria-label": `Edit ${key}`, on: { submit: save } }, fields.node, note, clash,
     el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Write"), button("Cancel", done)));
   return {
-    node,
+    node, stop,
     focus: () => fields.area.focus(),
     /** Says that the key is not what it was when the editor was opened. */
     changed(now) {
@@ -119,14 +128,16 @@ export function newKey(prefix) {
         return;
       }
       tell(`Created ${name.value}`, "good");
+      stop();
       go(href("kv", { key: name.value }));
       close();
     } catch (error) {
       fill(show(wrong, true), error.message);
     }
   };
+  const stop = guardEdit(fields);
   const close = openDialog("New key", el("form", { class: "editor", on: { submit: save } },
     field("Key", name, "Slashes make folders."), fields.node, wrong,
-    el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Create"))));
+    el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Create"))), stop);
   name.focus();
 }

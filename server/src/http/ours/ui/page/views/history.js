@@ -1,8 +1,9 @@
 // The history, live: what happened, why, and what it caused.
 
 import { control } from "../data/api.js";
+import { timeAt } from "../core/clock.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
-import { count, moment } from "../core/format.js";
+import { count } from "../core/format.js";
 import { locks } from "../data/locklog.js";
 import { causedBy, readAround, recordAt, records } from "../data/records.js";
 import { go, href, place } from "../core/router.js";
@@ -42,12 +43,13 @@ function pane(root, record, wanted) {
   const line = (one) => el("li", {}, recordLink(one.number), " ", badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
   const held = record.kind === "acquired" && locks.rows.get(record.key)?.bars.find((bar) => bar.began === record.number);
   const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause", "caused_by"]);
-  const rest = Object.entries(record).filter(([name]) => !shown.has(name)).map(([name, value]) => [name.replaceAll("_", " "), value === null ? "none" : String(value)]);
+  const rest = Object.entries(record).filter(([name, value]) => !shown.has(name) && value !== null)
+    .map(([name, value]) => [name.replaceAll("_", " "), String(value)]);
   return fill(root,
     el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
       el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind)))),
     el("p", {}, readable(record.text)),
-    facts([["At", moment(record.at_ms)], ["Index", String(record.index)],
+    facts([["At", timeAt(record.at_ms)], ["Index", String(record.index)],
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],
       ["Why", record.cause], ["Lost by", held?.ended ? recordLink(held.ended) : null], ...rest]),
@@ -83,9 +85,9 @@ export function mount(root) {
   const list = table({
     label: "Records", rowHeight: 28,
     columns: [
-      { name: "#", cell: (one) => String(one.number), width: "4.5rem", from: 480 },
-      { name: "At", cell: (one) => moment(one.at_ms), width: "8rem", class: "mono" },
-      { name: "Kind", cell: (one) => badge(one.kind, tone(one.kind)), width: "9.5rem", from: 420 },
+      { name: "#", cell: (one) => String(one.number), width: "5rem" },
+      { name: "At", cell: (one) => timeAt(one.at_ms), width: "8rem", class: "mono" },
+      { name: "Kind", cell: (one) => badge(one.kind, tone(one.kind)), width: "9.5rem", from: 480 },
       { name: "What", cell: (one) => readable(one.text), width: "minmax(8rem, 1fr)" },
     ],
     id: (one) => one.number, sign: () => `${locks.isLoaded}`, open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
@@ -121,7 +123,7 @@ export function mount(root) {
     following.setAttribute("aria-pressed", String(follows));
     const gone = records.missed ? `, ${records.missed.toLocaleString("en")} left out: too many at once` : "";
     fill(total, `${shown.length.toLocaleString("en")} of ${count(records.all.length, "record")}${gone}`);
-    list.set(shown, undefined, seen.dropped);
+    list.set(records.isLoaded ? shown : null, undefined, seen.dropped);
     if (follows) requestAnimationFrame(() => list.scrollToEnd());
   }
 

@@ -1,9 +1,9 @@
 // One key: its value, its indexes, its lock, and who waits for it.
 
 import { control } from "../data/api.js";
-import { countdown } from "../core/clock.js";
+import { countdown, timeAt } from "../core/clock.js";
 import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
-import { fromBase64, moment } from "../core/format.js";
+import { fromBase64 } from "../core/format.js";
 import { deleteKey, getKey } from "../data/kv.js";
 import { blocked, deadlines, sessions, use } from "../data/resources.js";
 import { go, href } from "../core/router.js";
@@ -70,7 +70,7 @@ export function keyPane(root, key) {
       ["Session", holder && sessionLink(holder)],
       ["Id", holder && el("span", { class: "mono" }, holder)],
       ["Node", known?.Node],
-      ["Held since", since !== null && holder ? moment(since) : null],
+      ["Held since", since !== null && holder ? timeAt(since) : null],
       ["Lapses in", holder && lapses.has(holder) ? countdown(lapses.get(holder)) : null],
       ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
       ["LockIndex", entry ? String(entry.LockIndex) : null],
@@ -116,7 +116,7 @@ export function keyPane(root, key) {
   root.append(head, el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes)), place);
   draw(true);
   load.poke();
-  life.add(on(`key ${key}`, load.poke), on("key trees", load.poke), use(sessions, drawLock));
+  life.add(() => isEditing?.stop(), on(`key ${key}`, load.poke), on("key trees", load.poke), use(sessions, drawLock));
   if (server.control) life.add(use(blocked, load.poke));
   // Without the control plane any change of any key may be one of this.
   if (!server.control) life.add(on("keys", load.poke));

@@ -50,6 +50,8 @@ export function mount(root) {
   const input = el("input", { type: "search", placeholder: "Filter keys", "aria-label": "Filter keys", spellcheck: "false", set: { value: filter } });
   const pane = el("section", { class: "pane", "aria-label": "Key" });
   let detail = null;
+  /** The row that a link leads to, until it is in sight. */
+  let wanted = null;
 
   const toggle = (row) => {
     if (!row.folder) return go(href("kv", { key: row.key }));
@@ -63,7 +65,7 @@ export function mount(root) {
   const nameCell = (row) => {
     const label = el("span", { class: `tree ${row.folder ? "folder" : "leaf"}` },
       el("span", { class: "arrow", "aria-hidden": "true" }, row.folder ? (open.has(row.folder) ? "▾" : "▸") : ""),
-      el("span", { class: "mono name" }, row.name));
+      el("span", { class: "mono name", title: row.name }, row.name));
     label.style.setProperty("--level", row.level);
     return label;
   };
@@ -74,7 +76,7 @@ export function mount(root) {
   };
   const tree = table({
     label: "Keys", role: "treegrid", rowHeight: 30,
-    columns: [{ name: "Key", cell: (item) => nameCell(rowOf(item)) }, { name: "", cell: (item) => lockCell(rowOf(item)), width: "8rem", class: "end" }],
+    columns: [{ name: "Key", cell: (item) => nameCell(rowOf(item)) }, { name: "Keys, lock", cell: (item) => lockCell(rowOf(item)), width: "9.5rem", class: "end" }],
     id: (item) => item.folder ?? `=${rowOf(item).key}`,
     sign: (item) => {
       const row = rowOf(item);
@@ -102,6 +104,10 @@ export function mount(root) {
     fill(total, keys.error ? keys.error.message : !keys.isLoaded ? "" : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
     total.classList.toggle("bad", Boolean(keys.error));
     tree.set(keys.isLoaded || keys.error ? rows : null, keys.error?.message);
+    if (wanted !== null && keys.isLoaded) {
+      tree.reveal(wanted);
+      wanted = null;
+    }
   }
 
   function drawPlace() {
@@ -119,8 +125,8 @@ export function mount(root) {
     if (key === null) pane.append(el("p", { class: "nothing" }, "Choose a key, or create one."));
     else detail = keyPane(pane, key);
     tree.select(key === null ? null : `=${key}`);
+    wanted = key === null ? folder : `=${key}`;
     draw();
-    if (key !== null) tree.reveal(`=${key}`);
   }
 
   input.addEventListener("input", () => { filter = input.value; draw(); });

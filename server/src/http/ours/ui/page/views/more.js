@@ -24,13 +24,20 @@ export function mount(root) {
   const life = scope();
   const place = el("div", { class: "scroll fill", role: "tabpanel", "aria-label": "List", tabindex: "0" });
   // Consul's own addresses lead here: /ui/dc1/acls/policies.
-  const asked = () => (Object.hasOwn(LISTS, address.query.get("list")) ? address.query.get("list") : "queries");
+  const asked = () => {
+    const name = address.query.get("list");
+    return { acls: "tokens", more: "queries" }[name] ?? name;
+  };
   let chosen = asked();
   let drawn = "";
 
   async function load() {
-    const [title, path, row] = LISTS[chosen];
     const of = chosen;
+    if (!Object.hasOwn(LISTS, of)) {
+      fill(place, el("p", { class: "nothing" }, `There is no list of “${of}” here: Consul’s API has it.`));
+      return;
+    }
+    const [title, path, row] = LISTS[of];
     let content;
     let looks;
     try {

@@ -1,7 +1,7 @@
 // Time: what the server's clock shows, what is due, and moving it.
 
 import { control } from "../data/api.js";
-import { clock, countdown, now, setClock } from "../core/clock.js";
+import { clock, countdown, now, setClock, timeAt } from "../core/clock.js";
 import { button, el, field, fill } from "../core/dom.js";
 import { count, moment } from "../core/format.js";
 import { blocked, due, use } from "../data/resources.js";
@@ -27,7 +27,7 @@ export function mount(root) {
       const done = await control("POST", `/clock/${what}`, body);
       const shown = done.caused.filter((one) => !/^(request|answer|blocked)$/.test(one.kind));
       fill(caused, el("h3", {}, shown.length ? `It caused ${count(shown.length, "record")}` : "It caused nothing"),
-        el("ol", { class: "plain-list" }, shown.slice(0, 100).map((one) => el("li", {}, recordLink(one.number), ` ${moment(one.at_ms)} ${readable(one.text)}`))),
+        el("ol", { class: "plain-list" }, shown.slice(0, 100).map((one) => el("li", {}, recordLink(one.number), " ", timeAt(one.at_ms), ` ${readable(one.text)}`))),
         shown.length > 100 && el("p", {}, "…"));
     } catch (error) {
       fill(caused);
@@ -40,7 +40,7 @@ export function mount(root) {
     label: "What is due",
     columns: [
       { name: "In", cell: (one) => countdown(one.at_ms), width: "7rem" },
-      { name: "At", cell: (one) => moment(one.at_ms), width: "8rem", from: 420 },
+      { name: "At", cell: (one) => timeAt(one.at_ms), width: "8rem", from: 420 },
       { name: "What", cell: (one) => (one.session ? el("span", {}, "session ", sessionLink(one.session), " lapses")
         : one.key !== undefined ? el("span", {}, "the lock-delay of ", keyLink(one.key), " ends") : one.text) },
     ],

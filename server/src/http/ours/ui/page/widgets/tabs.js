@@ -4,6 +4,7 @@ import { el } from "../core/dom.js";
 
 /** A row of tabs. `choose(name)` is called with the one that was chosen. */
 export function tabs(label, names, chosen, choose) {
+  const [first] = names.find(([name]) => name === chosen) ?? names[0];
   const node = el("div", { class: "tabs", role: "tablist", "aria-label": label });
   const select = (name, focuses = false) => {
     for (const tab of node.children) {
@@ -23,7 +24,7 @@ export function tabs(label, names, chosen, choose) {
   for (const [name, text] of names) {
     node.append(el("button", {
       type: "button", role: "tab", "data-name": name, "aria-selected": String(name === chosen),
-      tabindex: name === chosen ? "0" : "-1", on: { click: () => select(name), keydown: step },
+      tabindex: name === first ? "0" : "-1", on: { click: () => select(name), keydown: step },
     }, text));
   }
   return { node, select };
