@@ -74,7 +74,7 @@ fn the_leader_is_lost_and_found() {
     page.enter("scenario", "never-elected");
     page.eval("document.querySelector('form[aria-label=\"Lose the leader\"] button[type=submit]').click()");
     page.sees("Consul answers “No cluster leader”.");
-    page.press("Find the leader");
+    page.press("Restore the leader");
     page.sees("there is a leader");
     page.until("document.querySelector('.banner').hidden");
     page.is_clean();
@@ -87,9 +87,9 @@ fn the_state_is_kept_and_rolled_back() {
     };
     page.sees("There are no checkpoints.");
     page.server.kv().put("a", "before");
-    page.enter("Keep the state as", "here");
+    page.enter("Checkpoint name", "here");
     page.press("Checkpoint");
-    page.sees("Kept as here.");
+    page.sees("Made checkpoint here.");
     page.server.kv().put("a", "after");
     page.press("Roll back to here");
     page.sees("All that happened since “here” will be gone.");
@@ -141,6 +141,25 @@ fn the_state_is_downloaded_and_loaded() {
         Some(&b"kept"[..])
     );
     page.press("Lower");
-    page.sees("The indexes are lower.");
+    page.sees("All indexes were lowered.");
+    page.is_clean();
+}
+
+#[test]
+fn faults_are_ready_at_a_press() {
+    let Some(mut page) = Page::frozen("dc1/faults") else {
+        return;
+    };
+    page.enter("Of keys that begin with", "app/");
+    page.press("500 on the next PUT");
+    page.sees("0 of 1 hit");
+    assert!(!send(&page.server, "PUT", "/v1/kv/x", "").contains(" 500 "));
+    assert!(send(&page.server, "PUT", "/v1/kv/app/x", "").contains(" 500 "));
+    page.sees("used up: 1 of 1 hit");
+    let ready = "document.querySelectorAll('section[aria-label=\"Ready faults\"] button')";
+    page.eval(&format!("for (const one of {ready}) one.click()"));
+    page.sees("The cluster has lost its leader");
+    page.until("document.querySelectorAll('.rules li').length === 12");
+    page.until("!document.querySelector('.notice.bad')");
     page.is_clean();
 }

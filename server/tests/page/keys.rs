@@ -95,7 +95,7 @@ fn keys_are_created_and_deleted_one_by_one_and_as_a_tree() {
     page.press("Create");
     page.sees("There is such a key already.");
     page.enter("Key", "fresh/one");
-    page.enter("Form", "hex");
+    page.enter("Show as", "hex");
     page.enter("Value", "00 ff");
     page.enter("Flags", "7");
     page.press("Create");
@@ -285,8 +285,12 @@ fn consuls_own_addresses_lead_to_the_view() {
         ("dc1/nodes/proconsul", "Nodes", "Serf Health Status"),
         ("dc1/services/consul", "Services", "consul"),
         ("dc1", "Keys", "a/"),
-        ("dc1/acls/policies", "More", "ACL support disabled"),
-        ("dc1/intentions", "More", "There is no list of “intentions”"),
+        ("dc1/acls/policies", "ACLs, queries", "ACL support disabled"),
+        (
+            "dc1/intentions",
+            "ACLs, queries",
+            "There is no list of “intentions”",
+        ),
         (
             "elsewhere/kv",
             "Not found",

@@ -133,3 +133,24 @@ fn without_control_consuls_api_is_enough_for_keys_and_sessions() {
     page.sees("This view needs the control plane");
     page.is_clean();
 }
+
+#[test]
+fn services_are_sorted_and_filtered_by_the_state_of_their_checks() {
+    let Some(mut page) = Page::frozen("dc1/services") else {
+        return;
+    };
+    send(&page.server, "PUT", "/v1/agent/service/register", SERVICE);
+    let names = "[...document.querySelectorAll('.rows > .row')]
+        .sort((one, other) => one.ariaRowIndex - other.ariaRowIndex).map((one) => one.firstChild.textContent).join()";
+    page.until(&format!("{names} === 'web,consul'"));
+    page.press("Service");
+    page.until(&format!("{names} === 'consul,web'"));
+    page.press("Service");
+    page.until(&format!("{names} === 'web,consul'"));
+    page.until("document.querySelector('[aria-sort=descending]')?.textContent === 'Service'");
+    page.enter("Status", "passing");
+    page.until(&format!("{names} === ''"));
+    page.enter("Status", "critical");
+    page.until(&format!("{names} === 'web'"));
+    page.is_clean();
+}

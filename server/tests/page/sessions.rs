@@ -20,7 +20,7 @@ fn a_session_counts_down_on_the_servers_clock_and_is_ended() {
     page.until("row('worker-a')?.querySelector('.cell:last-child').textContent === '1'");
     page.click_row("worker-a");
     page.sees("Holds 1 key");
-    page.press("End");
+    page.press("Destroy");
     page.sees("It holds 1 key.");
     page.confirm();
     page.sees("is not there (any more)");
@@ -29,7 +29,7 @@ fn a_session_counts_down_on_the_servers_clock_and_is_ended() {
 }
 
 #[test]
-fn a_session_is_let_lapse_and_its_key_shows_the_lock_delay() {
+fn a_session_is_expired_and_its_key_shows_the_lock_delay() {
     let Some(mut page) = Page::frozen("dc1/kv?key=job") else {
         return;
     };
@@ -39,7 +39,7 @@ fn a_session_is_let_lapse_and_its_key_shows_the_lock_delay() {
     page.sees("worker-a");
     page.sees("20.0s");
     page.open(&format!("dc1/sessions?id={id}"));
-    page.press("Let it lapse");
+    page.press("Expire now");
     page.sees("is not there (any more)");
     page.open("dc1/kv?key=job");
     page.sees("lock-delay");

@@ -16,7 +16,7 @@ fn the_clock_is_moved_frozen_and_resumed() {
     page.sees("The clock stands still.");
     let id = page.session("worker-a");
     page.acquire("job", &id);
-    page.until("row('lapses')?.textContent.includes('20.0s')");
+    page.until("row('expires')?.textContent.includes('20.0s')");
     page.enter("Advance by", "5s");
     page.press("Advance");
     page.sees("It caused nothing");

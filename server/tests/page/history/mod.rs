@@ -28,6 +28,10 @@ fn records_come_as_they_are_made_and_are_filtered() {
     page.enter("Kind", "");
     page.enter("Key", "one");
     page.until("row('\"one\" written') && !row('worker-a')");
+    page.enter("Key", "on");
+    page.until("!document.querySelector('.rows > .row')");
+    page.enter("Key", "on*");
+    page.until("row('\"one\" written') && !row('worker-a')");
     page.enter("Key", "");
     page.enter("Session", &id);
     page.until("row('worker-a') && !row('\"one\" written')");
@@ -100,7 +104,7 @@ fn a_record_leads_to_its_cause_and_to_what_it_caused() {
     page.eval("[...document.querySelectorAll('.pane a')].find((one) => one.textContent.startsWith('#')).click()");
     page.until("document.querySelector('.pane h2')?.textContent.includes('session-ended')");
     page.until("[...document.querySelectorAll('.pane li .badge')].some((one) => one.textContent === 'lock-delay-began')");
-    page.until("document.querySelector('.pane').innerText.includes('The clock, or the test’s own program.')");
+    page.until("document.querySelector('.pane').innerText.includes('The server’s clock, or the program that the server is a part of.')");
     // Of two requests with the same target, the one that did it.
     send(&page.server, "PUT", "/v1/kv/other", "x");
     send(&page.server, "PUT", "/v1/kv/other", "x");
@@ -111,6 +115,9 @@ fn a_record_leads_to_its_cause_and_to_what_it_caused() {
         "document.querySelector('.pane li')?.innerText.startsWith('#{cause} ')"
     ));
     page.until("document.querySelector('.pane')?.innerText.includes('PUT /v1/kv/other')");
+    page.eval("navigator.clipboard.writeText = async (text) => { window.copied = text; }");
+    page.press("Copy as JSON");
+    page.until("JSON.parse(window.copied).kind === 'key-written' && button('Copied')");
     page.is_clean();
 }
 
@@ -178,5 +185,89 @@ fn what_the_page_reads_is_not_recorded() {
     page.until("document.querySelector('.value pre')?.textContent === 'x'");
     assert_eq!(page.server.history_text(), before);
     assert_eq!(page.server.open_requests(), 0);
+    page.is_clean();
+}
+
+#[test]
+fn an_answer_shows_its_whole_request() {
+    let Some(mut page) = Page::frozen("dc1/history") else {
+        return;
+    };
+    page.server.kv().put("job", "x");
+    let target = format!("/v1/kv/job?index={}&wait=60s", page.server.index());
+    let patience = Duration::from_secs(20);
+    std::thread::scope(|threads| {
+        let waits = threads.spawn(|| send(&page.server, "GET", &target, ""));
+        let blocked = page
+            .server
+            .wait_blocked(&BlockedOn::prefix("job"), 1, patience);
+        blocked.expect("it blocks");
+        page.server.advance(Duration::from_secs(7));
+        page.server.kv().put("job", "y");
+        assert!(waits.join().expect("it is answered").contains("200 OK"));
+    });
+    page.click_row("answered 200");
+    page.sees("The whole request");
+    page.until("[...document.querySelectorAll('.story .badge')].map((one) => one.textContent).join() === 'request,blocked,woken,answer'");
+    page.until("document.querySelector('.story [aria-current]').textContent.includes('+7.0s')");
+    page.is_clean();
+}
+
+/// What a reader has selected, pressed or focused stays while a busy test goes on.
+#[test]
+fn a_busy_server_takes_nothing_from_the_readers_hand() {
+    let Some(mut page) = Page::frozen("dc1/sessions") else {
+        return;
+    };
+    let id = page.session("worker-a");
+    page.acquire("job", &id);
+    let acquired = page
+        .server
+        .history(&Filter::of(Kind::Acquired))
+        .remove(0)
+        .number;
+    for (view, drawn, text, control) in [
+        (
+            format!("dc1/sessions?id={id}"),
+            "seen('Holds 1 key') && document.querySelector('.pane .countdown')",
+            ".pane dd .mono",
+            ".pane .danger",
+        ),
+        (
+            "dc1/kv?key=job".to_owned(),
+            "seen('Waiting for it') && document.querySelector('.card .countdown')",
+            ".card dd .mono",
+            ".pane .danger",
+        ),
+        (
+            format!("dc1/history?at={acquired}"),
+            "document.querySelector('.pane .session-link')?.textContent === 'worker-a'",
+            ".pane dd",
+            ".pane .actions button",
+        ),
+    ] {
+        page.open(&view);
+        page.until(drawn);
+        page.eval(&format!(
+            "window.control = document.querySelector('{control}');
+            control.focus();
+            getSelection().selectAllChildren(document.querySelector('{text}'));
+            window.selected = getSelection().toString()"
+        ));
+        for round in 0..40 {
+            for number in 0..10 {
+                page.server
+                    .kv()
+                    .put(format!("other-{number}"), round.to_string());
+            }
+            page.server.sessions().renew(&id).expect("it lives");
+            page.eval("new Promise((done) => setTimeout(done, 50))");
+        }
+        assert_eq!(
+            page.eval("[selected !== '' && getSelection().toString() === selected, document.activeElement === control, control.isConnected]"),
+            json!([true, true, true]),
+            "{view}"
+        );
+    }
     page.is_clean();
 }

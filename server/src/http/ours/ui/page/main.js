@@ -32,7 +32,7 @@ const VIEWS = {
   services: ["Services", catalog],
   nodes: ["Nodes", catalog],
   checks: ["Checks", catalog],
-  more: ["More", more],
+  more: ["ACLs, queries", more],
   time: ["Time", time, true],
   faults: ["Faults", faults, true],
   state: ["State", state, true],

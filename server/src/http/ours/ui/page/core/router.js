@@ -41,7 +41,8 @@ export function href(view, query = {}) {
   return `/ui/${encodeURIComponent(place.dc)}/${view}${text ? `?${text}` : ""}`;
 }
 
-const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
+/** A part of an address without `%XX`. */
+export const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
 
 /** Reads the address. Consul's `/ui/dc1/kv/a/b/edit` shows the key `a/b`, `/ui/dc1/kv/a/` opens the folder. */
 function understand() {

@@ -5,7 +5,7 @@ import { toBase64 } from "../core/format.js";
 
 /** Whether a path can name a key: neither the browser nor the server changes it on its way. */
 const isPlain = (key) => /^[\p{L}\p{N}\p{M}\p{P}\p{S} ]+$/u.test(key) && !/^\/|\/\/|(^|\/)\.{1,2}(\/|$)/.test(key);
-const path = (key) => `/v1/kv/${encodeURIComponent(key).replaceAll("%2F", "/")}`;
+export const pathOf = (key) => `/v1/kv/${encodeURIComponent(key).replaceAll("%2F", "/")}`;
 
 // Flags are texts here: a number of JavaScript is exact up to 2^53, and the flags of each lock of Consul's Go client are above.
 // Neither replacement meets a text within a string, whose quotes have backslashes.
@@ -27,7 +27,7 @@ async function transact(operation) {
 export async function getKey(key) {
   if (!isPlain(key)) return (await transact({ Verb: "get", Key: key })) || null;
   try {
-    return (await read(path(key), undefined, parse)).value[0];
+    return (await read(pathOf(key), undefined, parse)).value[0];
   } catch (error) {
     if (error.status === 404) return null;
     throw error;
@@ -36,13 +36,13 @@ export async function getKey(key) {
 
 /** Writes a key with flags, a text, if its index is still `cas`; 0 makes a new one. Returns whether it was written. */
 export async function putKey(key, bytes, flags, cas) {
-  if (isPlain(key)) return write("PUT", `${path(key)}?cas=${cas}&flags=${flags}`, bytes);
+  if (isPlain(key)) return write("PUT", `${pathOf(key)}?cas=${cas}&flags=${flags}`, bytes);
   const Value = toBase64(bytes);
   return Boolean(await transact({ Verb: "cas", Key: key, Value, Flags: flags, Index: cas }));
 }
 
 export async function deleteKey(key, cas) {
-  if (isPlain(key)) return write("DELETE", `${path(key)}?cas=${cas}`);
+  if (isPlain(key)) return write("DELETE", `${pathOf(key)}?cas=${cas}`);
   return Boolean(await transact({ Verb: "delete-cas", Key: key, Index: cas }));
 }
 

@@ -90,13 +90,13 @@ export function refreshAll() {
   for (const one of all) if (one.users) one.start();
 }
 
-/** When each session lapses, and each lock-delay ends. */
+/** When each session expires, and each lock-delay ends. */
 export function deadlines() {
-  const lapses = new Map();
+  const expiries = new Map();
   const delays = new Map();
   for (const { at_ms, session, key } of due.value ?? []) {
-    if (session) lapses.set(session, at_ms);
+    if (session) expiries.set(session, at_ms);
     else if (key !== undefined) delays.set(key, at_ms);
   }
-  return { lapses, delays };
+  return { expiries, delays };
 }

@@ -16,12 +16,12 @@ export function mount(root) {
   const rows = table({
     label: "Blocked requests",
     columns: [
-      { name: "Request", cell: (one) => `#${one.request}`, width: "5rem" },
-      { name: "Path", cell: (one) => one.target, class: "mono", width: "2fr" },
-      { name: "A change wakes it of", cell: (one) => one.read, from: 560, width: "1.5fr" },
-      { name: "Past index", cell: (one) => String(one.min_index), width: "6rem", from: 480 },
-      { name: "Waits for", cell: (one) => countup(one.since_ms), width: "6rem", from: 400 },
-      { name: "Ends in", cell: (one) => countdown(one.until_ms), width: "6rem" },
+      { name: "Request", cell: (one) => `#${one.request}`, by: (one) => one.request, width: "5rem" },
+      { name: "Path", cell: (one) => one.target, by: (one) => one.target, class: "mono", width: "2fr" },
+      { name: "Waiting for", cell: (one) => one.read, from: 560, width: "1.5fr" },
+      { name: "Index >", cell: (one) => String(one.min_index), by: (one) => one.min_index, width: "6rem", from: 480 },
+      { name: "Waited", cell: (one) => countup(one.since_ms), by: (one) => -one.since_ms, width: "6rem", from: 400 },
+      { name: "Ends in", cell: (one) => countdown(one.until_ms), by: (one) => one.until_ms, width: "6rem" },
       { name: "Client", cell: (one) => one.client ?? "Unix socket", from: 700, width: "8rem" },
     ],
     id: (one) => one.request,

@@ -13,9 +13,13 @@ import { table } from "../widgets/table.js";
 const TONES = { passing: "good", warning: "warn", critical: "bad", maintenance: "bad" };
 const state = (status) => badge(status, TONES[status] ?? "quiet");
 
+const STATUSES = ["passing", "warning", "critical"];
+/** How bad the worst of some states is. */
+const worst = (states) => Math.max(-1, ...states.map((one) => (one === "maintenance" ? 2 : STATUSES.indexOf(one))));
+
 /** How many checks are in which state, as badges. */
 function summary(some) {
-  const found = ["passing", "warning", "critical"].map((status) => [status, some.filter((one) => one.Status === status).length]);
+  const found = STATUSES.map((status) => [status, some.filter((one) => one.Status === status).length]);
   const shown = found.filter(([, number]) => number > 0).map(([status, number]) => badge(`${number} ${status}`, TONES[status]));
   return el("span", { class: "badges" }, shown.length ? shown : badge("no checks"));
 }
@@ -34,11 +38,12 @@ const meta = (values) => {
   return rows.length ? facts(rows) : null;
 };
 
-/** A list with a pane for one of its rows. `looks(row)` is what the pane of a row shows. */
-function listView(root, life, { label, one, resource, needs, columns, id, sign, text, pane, looks }) {
+/** A list with a pane for one of its rows. `looks(row)` is what the pane of a row shows, `states(row)` the states of its checks. */
+function listView(root, life, { label, one, resource, needs, columns, id, sign, text, states, pane, looks }) {
   let filter = "";
   const total = el("span", { class: "quiet", role: "status" });
   const input = el("input", { type: "search", placeholder: `Filter ${label.toLowerCase()}`, "aria-label": `Filter ${label.toLowerCase()}` });
+  const status = el("select", { "aria-label": "Status" }, el("option", { value: "" }, "Any status"), STATUSES.map((name) => el("option", {}, name)));
   const detail = el("section", { class: "pane", "aria-label": one });
   const view = label.toLowerCase();
   const rows = table({ label, columns, id, sign, open: (row) => go(href(view, { name: id(row) })), empty: `There are no ${view}.` });
@@ -54,15 +59,18 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
     else refill(detail, [name, looks(row)], () => [el("div", { class: "bar" }, button(`‹ ${label}`, () => go(href(view)), { class: "small back" }), el("h2", {}, name)), pane(row)]);
   }
   function draw() {
-    const found = all().filter((row) => text(row).toLowerCase().includes(filter.toLowerCase()));
+    const found = all().filter((row) => text(row).toLowerCase().includes(filter.toLowerCase()) && (!status.value || states(row).includes(status.value)));
+    // The worst come first.
+    found.sort((row, other) => worst(states(other)) - worst(states(row)));
     const error = needs.find((need) => need.error)?.error;
     fill(total, error ? error.message : count(found.length, one.toLowerCase()));
     rows.set(isKnown() ? found : null, error?.message);
     drawPane();
   }
   input.addEventListener("input", () => { filter = input.value; draw(); });
+  status.addEventListener("change", () => draw());
   root.append(el("div", { class: "split on-demand" },
-    el("section", { class: "side", "aria-label": `All ${view}` }, el("div", { class: "bar" }, input, total), rows.node), detail));
+    el("section", { class: "side", "aria-label": `All ${view}` }, el("div", { class: "bar" }, input, status, total), rows.node), detail));
   life.add(on("place", drawPane), ...needs.map((need) => use(need, draw)));
   draw();
   return draw;
@@ -100,12 +108,12 @@ function servicesView(root, life) {
   draw = listView(root, life, {
     label: "Services", one: "Service", needs: [services, checks], pane, looks,
     resource: { rows: () => Object.entries(services.value ?? {}) },
-    id: ([name]) => name, text: ([name, tags]) => `${name} ${tags.join(" ")}`,
+    id: ([name]) => name, states: ([name]) => checksOf(name).map((one) => one.Status), text: ([name, tags]) => `${name} ${tags.join(" ")}`,
     sign: ([name, tags]) => `${tags} ${checksOf(name).map((one) => one.Status)}`,
     columns: [
-      { name: "Service", cell: ([name]) => name },
-      { name: "Checks", cell: ([name]) => summary(checksOf(name)), width: "minmax(8rem, 1fr)" },
-      { name: "Tags", cell: ([, tags]) => tags.join(", "), from: 560 },
+      { name: "Service", cell: ([name]) => name, by: ([name]) => name },
+      { name: "Checks", cell: ([name]) => summary(checksOf(name)), by: ([name]) => checksOf(name).length, width: "minmax(8rem, 1fr)" },
+      { name: "Tags", cell: ([, tags]) => tags.join(", "), by: ([, tags]) => tags.join(), from: 560 },
     ],
   });
   life.add(on("checks", load.poke), on("services", load.poke));
@@ -118,13 +126,13 @@ function nodesView(root, life) {
     label: "Nodes", one: "Node", needs: [nodes, checks, sessions],
     resource: { rows: () => nodes.value ?? [] },
     looks: (node) => [node, checksOf(node.Node), own(node.Node)],
-    id: (node) => node.Node, text: (node) => `${node.Node} ${node.Address}`,
+    id: (node) => node.Node, states: (node) => checksOf(node.Node).map((one) => one.Status), text: (node) => `${node.Node} ${node.Address}`,
     sign: (node) => `${node.Address} ${checksOf(node.Node).map((one) => one.Status)} ${own(node.Node).length}`,
     columns: [
-      { name: "Node", cell: (node) => node.Node },
-      { name: "Address", cell: (node) => node.Address, from: 600 },
-      { name: "Checks", cell: (node) => summary(checksOf(node.Node)), width: "minmax(14rem, 1fr)" },
-      { name: "Sessions", cell: (node) => String(own(node.Node).length), width: "5rem", from: 520 },
+      { name: "Node", cell: (node) => node.Node, by: (node) => node.Node },
+      { name: "Address", cell: (node) => node.Address, by: (node) => node.Address, from: 600 },
+      { name: "Checks", cell: (node) => summary(checksOf(node.Node)), by: (node) => checksOf(node.Node).length, width: "minmax(14rem, 1fr)" },
+      { name: "Sessions", cell: (node) => String(own(node.Node).length), by: (node) => own(node.Node).length, width: "5rem", from: 520 },
     ],
     pane: (node) => [
       facts([["Id", node.ID], ["Address", node.Address], ["Datacenter", node.Datacenter],
@@ -138,14 +146,14 @@ function nodesView(root, life) {
 function checksView(root, life) {
   const id = (check) => `${check.Node}/${check.CheckID}`;
   listView(root, life, {
-    label: "Checks", one: "Check", needs: [checks], resource: { rows: () => checks.value ?? [] }, id, looks: (check) => check,
+    label: "Checks", one: "Check", needs: [checks], resource: { rows: () => checks.value ?? [] }, id, looks: (check) => check, states: (check) => [check.Status],
     text: (check) => `${id(check)} ${check.Name} ${check.ServiceName} ${check.Status}`,
     sign: (check) => `${check.Status} ${check.Output}`,
     columns: [
-      { name: "Status", cell: (check) => state(check.Status), width: "6rem" },
-      { name: "Check", cell: (check) => check.Name || check.CheckID },
-      { name: "Service", cell: (check) => check.ServiceName, from: 480 },
-      { name: "Node", cell: (check) => check.Node, from: 400 },
+      { name: "Status", cell: (check) => state(check.Status), by: (check) => worst([check.Status]), width: "6rem" },
+      { name: "Check", cell: (check) => check.Name || check.CheckID, by: (check) => check.Name || check.CheckID },
+      { name: "Service", cell: (check) => check.ServiceName, by: (check) => check.ServiceName, from: 480 },
+      { name: "Node", cell: (check) => check.Node, by: (check) => check.Node, from: 400 },
       { name: "Output", cell: (check) => check.Output, from: 760, width: "2fr" },
     ],
     pane: (check) => checkList([{ ...check }]).map((node) => { node.open = true; return node; }),

@@ -7,7 +7,8 @@ import { go, guard, href } from "../core/router.js";
 import { tell } from "../data/server.js";
 import { ask, openDialog } from "../widgets/dialog.js";
 
-const shown = (bytes) => textOf(bytes) ?? hex(bytes);
+/** Bytes as text, or as hexadecimal digits. */
+export const shown = (bytes) => textOf(bytes) ?? hex(bytes);
 
 /** What ends the lines of a text: "\n" or "\r\n"; `null` where they are mixed. A field for texts has "\n" alone. */
 function lineEnd(text) {
@@ -42,7 +43,7 @@ function valueFields(bytes, flags) {
     before = form.value;
   });
   const node = el("div", {}, field("Value", area),
-    el("div", { class: "bar" }, field("Form", form), field("Flags", flag)), wrong);
+    el("div", { class: "bar" }, field("Show as", form), field("Flags", flag)), wrong);
   const looks = () => `${area.value}\n${flag.value}`;
   const begun = looks();
   return {

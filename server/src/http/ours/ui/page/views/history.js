@@ -3,14 +3,15 @@
 import { control } from "../data/api.js";
 import { timeAt } from "../core/clock.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
-import { count } from "../core/format.js";
+import { count, duration } from "../core/format.js";
 import { locks } from "../data/locklog.js";
-import { causedBy, readAround, recordAt, records } from "../data/records.js";
-import { go, href, place } from "../core/router.js";
+import { causedBy, readAround, recordAt, records, storyOf } from "../data/records.js";
+import { decoded, go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt } from "../data/server.js";
 import { on } from "../core/signal.js";
 import { want } from "../data/wanted.js";
+import { copyButton, curl } from "../widgets/copy.js";
 import { ask } from "../widgets/dialog.js";
 import { keyLink, readable, recordLink, sessionLink } from "../widgets/links.js";
 import { table } from "../widgets/table.js";
@@ -34,29 +35,62 @@ export function tone(kind) {
   return /^(key|catalog)/.test(kind) ? "info" : "quiet";
 }
 
-function pane(root, record, wanted) {
-  if (!record) {
-    return fill(root, el("p", { class: "nothing" }, wanted ? `Record #${wanted} is not among those that this page has.` : "Choose a record to see its cause and what it caused."));
-  }
+/** The record of the arrival of the request that a record is about or follows from. */
+function rootOf(record) {
+  if (!record || record.kind === "request") return record;
+  const cause = recordAt(record.caused_by);
+  if (cause?.kind === "request" && (record.request ?? cause.request) === cause.request) return cause;
+  if (record.request === undefined) return null;
+  return records.all.find((one) => one.kind === "request" && one.request === record.request) ?? null;
+}
+
+const line = (one, ...more) => el("li", {}, recordLink(one.number), " ", more, badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
+
+/** How a request went: arrived, blocked, woken, refused, answered, and how long after its arrival. */
+function storyNodes(root, record) {
+  const lines = storyOf(root).slice(0, 100).map((one) => {
+    const node = line(one, el("span", { class: "quiet" }, `+${duration(one.at_ms - root.at_ms)} `));
+    if (one === record) node.setAttribute("aria-current", "true");
+    return node;
+  });
+  return [el("h3", {}, "The whole request"), el("ol", { class: "plain-list story" }, lines)];
+}
+
+function causeNodes(record) {
   const cause = record.caused_by && (recordAt(record.caused_by) ?? { number: record.caused_by, kind: "gone", text: "" });
+  return [el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause))
+    : el("p", { class: "quiet" }, "The server’s clock, or the program that the server is a part of.")];
+}
+
+function causedNodes(record) {
   const caused = causedBy(record);
-  const line = (one) => el("li", {}, recordLink(one.number), " ", badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
+  return [el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.slice(0, 100).map((one) => line(one)),
+    caused.length > 100 && el("li", {}, count(caused.length, "record"))) : el("p", { class: "quiet" }, "Nothing so far.")];
+}
+
+function pane(place, record, wanted) {
+  if (!record) {
+    return fill(place, el("p", { class: "nothing" }, wanted ? `Record #${wanted} is not among those that this page has.` : "Choose a record to see its cause and what it caused."));
+  }
+  const root = rootOf(record);
   const held = record.kind === "acquired" && locks.rows.get(record.key)?.bars.find((bar) => bar.began === record.number);
   const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause", "caused_by"]);
   const rest = Object.entries(record).filter(([name, value]) => !shown.has(name) && value !== null)
     .map(([name, value]) => [name.replaceAll("_", " "), String(value)]);
-  return fill(root,
+  return fill(place,
     el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
       el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind)))),
     el("p", {}, readable(record.text)),
     facts([["At", timeAt(record.at_ms)], ["Index", String(record.index)],
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],
-      ["Why", record.cause], ["Lost by", held?.ended ? recordLink(held.ended) : null], ...rest]),
-    record.key !== undefined && el("div", { class: "actions" },
-      link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button" })),
-    el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause)) : el("p", { class: "quiet" }, record.kind === "request" ? "A client sent it." : "The clock, or the test’s own program."),
-    el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.slice(0, 100).map(line), caused.length > 100 && el("li", {}, count(caused.length, "record"))) : el("p", { class: "quiet" }, "Nothing so far."));
+      ["Why", record.cause && readable(record.cause)], ["Lost by", held?.ended ? recordLink(held.ended) : null], ...rest]),
+    el("div", { class: "actions" },
+      record.key !== undefined && link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button small" }),
+      copyButton("Copy as JSON", () => JSON.stringify(record, null, 2)),
+      record.kind === "request" && copyButton("Copy as curl", () => curl(record.method, record.target))),
+    root ? storyNodes(root, record) : causeNodes(record),
+    record !== root && causedNodes(record));
 }
 
 function back() {
@@ -64,6 +98,12 @@ function back() {
   delete query.at;
   go(href("history", query));
 }
+
+/** The key, or the prefix of keys, that a record is about. */
+const keyOf = ({ key, prefix, target }) => key ?? prefix ?? decoded(/^\/v1\/kv\/([^?]*)/.exec(target)?.[1] ?? "");
+
+/** Whether a key is the wanted one, or begins with the wanted prefix: one with a slash or a star at its end. */
+const isOf = (key, wanted) => (/[/*]$/.test(wanted) ? key.startsWith(wanted.replace(/\*$/, "")) : key === wanted);
 
 export function mount(root) {
   const life = scope();
@@ -78,6 +118,7 @@ export function mount(root) {
   const group = el("select", { "aria-label": "Kind" }, Object.entries(GROUPS).map(([name, [title]]) => el("option", { value: name }, title)));
   const input = (label, name) => el("input", { type: "search", placeholder: label, "aria-label": label, name, spellcheck: "false" });
   const key = input("Key", "key");
+  key.placeholder = "Key, or a*";
   const session = input("Session", "session");
   const text = input("Text", "text");
   const following = button("Following", () => { follows = !follows; draw(); });
@@ -97,7 +138,7 @@ export function mount(root) {
 
   function matches(record, wanted) {
     return GROUPS[group.value][1].test(record.kind)
-      && (!wanted.key || (record.key ?? record.prefix ?? "").includes(wanted.key) || (record.target ?? "").includes(wanted.key))
+      && (!wanted.key || isOf(keyOf(record), wanted.key))
       && (!wanted.session || (record.session ?? "").startsWith(wanted.session) || (record.target ?? "").includes(wanted.session))
       && (!wanted.text || `${record.text} ${record.kind} ${record.cause ?? ""}`.toLowerCase().includes(wanted.text));
   }
@@ -138,7 +179,8 @@ export function mount(root) {
 
   /** Draws the pane again when a record of it is new. */
   function drawPane(record, at) {
-    const looks = record ? `${record.number} ${causedBy(record).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
+    const root = rootOf(record);
+    const looks = record ? `${record.number} ${causedBy(record).length} ${root && storyOf(root).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
     if (looks === drawnPane) return;
     drawnPane = looks;
     pane(detail, record, at);

@@ -4,16 +4,17 @@ import { control } from "../data/api.js";
 import { countdown, timeAt } from "../core/clock.js";
 import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { fromBase64 } from "../core/format.js";
-import { deleteKey, getKey } from "../data/kv.js";
+import { deleteKey, getKey, pathOf } from "../data/kv.js";
 import { blocked, deadlines, sessions, use } from "../data/resources.js";
 import { go, href } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt, server, tell } from "../data/server.js";
 import { on, refresher } from "../core/signal.js";
+import { copyButton, curl } from "../widgets/copy.js";
 import { ask } from "../widgets/dialog.js";
 import { readable, sessionLink } from "../widgets/links.js";
 import { valueView } from "../widgets/value.js";
-import { editor } from "./edit.js";
+import { editor, shown } from "./edit.js";
 
 function download(key, bytes) {
   const url = URL.createObjectURL(new Blob([bytes]));
@@ -61,24 +62,24 @@ export function keyPane(root, key) {
   function drawLock() {
     const holder = entry?.Session ?? null;
     const known = sessions.value?.find((session) => session.ID === holder);
-    const { lapses, delays } = deadlines();
+    const { expiries, delays } = deadlines();
     const delay = delays.get(key);
     const words = error && !entry ? null : holder ? badge("held", "good") : delay !== undefined ? badge("lock-delay", "warn") : badge("free", "quiet");
     const since = explained?.held_since_ms ?? null;
-    const looks = [holder, known?.Node, words?.textContent, since, lapses.has(holder), entry?.LockIndex, explained?.waiting.length, explained?.last];
+    const looks = [holder, known?.Node, words?.textContent, since, expiries.has(holder), entry?.LockIndex, explained?.waiting.length, explained?.last];
     refill(lock, looks, () => [el("h3", {}, "Lock ", words), facts([
       ["Session", holder && sessionLink(holder)],
-      ["Id", holder && el("span", { class: "mono" }, holder)],
+      ["Id", holder && [el("span", { class: "mono" }, holder), " ", copyButton("Copy id", () => holder)]],
       ["Node", known?.Node],
       ["Held since", since !== null && holder ? timeAt(since) : null],
-      ["Lapses in", holder && lapses.has(holder) ? countdown(lapses.get(holder)) : null],
+      ["Expires in", holder && expiries.has(holder) ? countdown(expiries.get(holder)) : null],
       ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
       ["LockIndex", entry ? String(entry.LockIndex) : null],
       ["Waiting for it", explained && (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0")],
       ["Last", explained?.last && readable(explained.last)],
     ])]);
     const left = lock.querySelector("time.countdown");
-    if (left) left.dataset.at = lapses.get(holder) ?? delay;
+    if (left) left.dataset.at = expiries.get(holder) ?? delay;
   }
 
   function drawValue() {
@@ -93,9 +94,10 @@ export function keyPane(root, key) {
   function draw(isNew) {
     drawHead();
     drawLock();
-    refill(indexes, [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex], () => entry && facts([
+    refill(indexes, [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex], () => entry && [facts([
       ["Flags", entry.Flags], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
-    ]));
+    ]), el("div", { class: "actions" }, copyButton("Copy key", () => key), copyButton("Copy value", () => shown(fromBase64(entry.Value))),
+      copyButton("Copy as curl", () => curl("GET", pathOf(key))))]);
     if (isNew) drawValue();
   }
 

@@ -33,7 +33,7 @@ export function mount(root) {
   };
   const keep = async (event) => {
     event.preventDefault();
-    await act("POST", "/state/checkpoint", { name: name.value }, `Kept as ${name.value}.`);
+    await act("POST", "/state/checkpoint", { name: name.value }, `Made checkpoint ${name.value}.`);
     name.value = "";
   };
 
@@ -48,14 +48,14 @@ export function mount(root) {
 
   root.append(el("div", { class: "scroll fill" },
     el("section", { class: "card", "aria-label": "Checkpoints" }, el("h2", {}, "Checkpoints"), list,
-      el("form", { class: "bar", on: { submit: keep } }, field("Keep the state as", name), el("button", { type: "submit", class: "primary" }, "Checkpoint"))),
-    el("section", { class: "card", "aria-label": "Elsewhere" }, el("h2", {}, "Take it elsewhere"),
+      el("form", { class: "bar", on: { submit: keep } }, field("Checkpoint name", name), el("button", { type: "submit", class: "primary" }, "Checkpoint"))),
+    el("section", { class: "card", "aria-label": "Export and import" }, el("h2", {}, "Export and import"),
       el("p", {}, el("a", { class: "button", href: stateAt, download: "proconsul-state.json" }, "Download the state"), " ",
         el("a", { class: "button", href: `${stateAt}/kv`, download: "kv.json" }, "Export the keys")),
       el("form", { class: "bar", on: { submit: load } }, field("Load a state", file), el("button", { type: "submit" }, "Load"))),
-    el("section", { class: "card", "aria-label": "Start again" }, el("h2", {}, "Start again"),
+    el("section", { class: "card", "aria-label": "Reset" }, el("h2", {}, "Reset"),
       el("div", { class: "actions" }, button("Reset to the start", reset, { class: "danger" })),
-      el("form", { class: "bar", on: { submit: (event) => { event.preventDefault(); act("POST", "/indexes/lower", { by: Number(lower.value) }, "The indexes are lower."); } } },
+      el("form", { class: "bar", on: { submit: (event) => { event.preventDefault(); act("POST", "/indexes/lower", { by: Number(lower.value) }, "All indexes were lowered."); } } },
         field("Lower all indexes by", lower, "As after a restore."), el("button", { type: "submit" }, "Lower")))));
   life.add(use(checkpoints, draw));
   draw();

@@ -41,7 +41,7 @@ export function mount(root) {
     columns: [
       { name: "In", cell: (one) => countdown(one.at_ms), width: "7rem" },
       { name: "At", cell: (one) => timeAt(one.at_ms), width: "8rem", from: 420 },
-      { name: "What", cell: (one) => (one.session ? el("span", {}, "session ", sessionLink(one.session), " lapses")
+      { name: "What", cell: (one) => (one.session ? el("span", {}, "session ", sessionLink(one.session), " expires")
         : one.key !== undefined ? el("span", {}, "the lock-delay of ", keyLink(one.key), " ends") : one.text) },
     ],
     id: (one) => `${one.at_ms} ${one.text}`, sign: (one) => one.text, empty: "Nothing will happen by itself.",

@@ -7,7 +7,7 @@ let tables = 0;
 
 /**
  * Makes a table. `columns` have a `name`, a `cell(item)`, a `width` in CSS, and `from`: the least width of the table in
- * pixels at which they are shown. `id(item)` tells items apart, `sign(item)` says whether a row looks the same, and
+ * pixels at which they are shown, and `by(item)` what rows are sorted by where a reader may. `id(item)` tells items apart, `sign(item)` says whether a row looks the same, and
  * `open(item)` opens one. `keydown(event, item)` may handle other keys. `scrolledBack()` is called when the reader scrolls up.
  */
 export function table({ label, columns, id, sign, open, keydown, rowHeight = 34, role = "grid", attributes, scrolledBack, empty = "" }) {
@@ -18,7 +18,10 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
   const node = el("div", { class: "table", role, "aria-label": label, tabindex: "0" }, head, body);
   const outer = el("div", { class: "table-frame" }, node, nothing);
   const drawn = new Map();
-  let items = [];
+  let all = [];
+  let items = all;
+  /** What the reader sorts by: a column, and whether the largest comes first. */
+  let order = null;
   let shown = columns;
   let selected = null;
   let cursor = -1;
@@ -27,13 +30,34 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
 
   const rowId = (item) => `${name}-${id(item)}`.replace(/\s/g, "_");
 
+  function arrange() {
+    const { column, isDown } = order ?? {};
+    const compare = (one, other) => (one < other ? -1 : one > other ? 1 : 0);
+    items = order ? all.toSorted((one, other) => (isDown ? -1 : 1) * compare(column.by(one), column.by(other))) : all;
+  }
+
+  /** The head of a column. Each press sorts: up, down, and as before. */
+  function headCell(column) {
+    const isOrder = order?.column === column;
+    const cell = el("div", { class: `cell ${column.class === "end" ? "end" : ""}`, role: "columnheader", "aria-sort": column.by && sortOf(isOrder) }, column.by ? null : column.name);
+    if (!column.by) return cell;
+    cell.append(el("button", { type: "button", class: "sort", on: { click: () => {
+      order = order?.column !== column ? { column, isDown: false } : order.isDown ? null : { column, isDown: true };
+      for (const one of head.querySelectorAll("[aria-sort]")) one.setAttribute("aria-sort", sortOf(one === cell && order));
+      arrange();
+      plan();
+    } } }, column.name));
+    return cell;
+  }
+  const sortOf = (isOrder) => (!isOrder ? "none" : order.isDown ? "descending" : "ascending");
+
   function layOut() {
     const width = node.clientWidth || 1000;
     const fitting = columns.filter((column) => !column.from || width >= column.from);
     if (fitting.length === shown.length && head.childElementCount) return;
     shown = fitting;
     node.style.setProperty("--columns", shown.map((column) => column.width ?? "1fr").join(" "));
-    const cells = shown.map((column) => el("div", { class: "cell", role: "columnheader" }, column.name));
+    const cells = shown.map(headCell);
     head.replaceChildren(el("div", { class: "row", role: "row" }, cells));
     for (const row of drawn.values()) row.node.remove();
     drawn.clear();
@@ -159,7 +183,8 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
       if (dropped) lastTop = node.scrollTop -= dropped * rowHeight;
       if (dropped && cursor >= 0) cursor -= dropped;
       nothing.textContent = next ? why : "Reading …";
-      items = next ?? [];
+      all = next ?? [];
+      arrange();
       if (cursor >= items.length) cursor = items.length - 1;
       plan();
     },

@@ -91,7 +91,7 @@ export function valueView(bytes) {
     text: () => textPart(text),
     hex: () => hexTable(bytes),
   };
-  const choice = tabs("Form of the value", forms, forms[0][0], (name) => fill(place, drawn[name]()));
+  const choice = tabs("Show as", forms, forms[0][0], (name) => fill(place, drawn[name]()));
   fill(place, bytes.length ? drawn[forms[0][0]]() : el("p", { class: "quiet" }, "The value is empty."));
   return el("div", { class: "value-view" }, el("div", { class: "bar" }, choice.node, el("span", { class: "quiet" }, size(bytes.length))), place);
 }
