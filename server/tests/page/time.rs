@@ -17,7 +17,7 @@ fn the_clock_is_moved_frozen_and_resumed() {
     let id = page.session("worker-a");
     page.acquire("job", &id);
     page.until("row('expires')?.textContent.includes('20.0s')");
-    page.enter("Advance by", "5s");
+    page.enter("Advance by", "5");
     page.press("Advance");
     page.sees("It caused nothing");
     page.until("document.querySelector('.clock-face').textContent.startsWith('0:00:05.000')");
@@ -73,7 +73,9 @@ fn times_are_shown_by_the_clock_that_is_chosen() {
     page.until(&format!("{shown} === '1:02:03.000'"));
     page.enter("Times", "utc");
     page.until(&format!("{shown} === '01:02:03.000Z'"));
-    page.until("row('\"a\" written').querySelector('time').dateTime === '2026-01-01T01:02:03.000Z'");
+    page.until(
+        "row('\"a\" written').querySelector('time').dateTime === '2026-01-01T01:02:03.000Z'",
+    );
     page.enter("Times", "ago");
     page.server.advance(Duration::from_secs(60));
     page.until(&format!("{shown} === '1m 00s ago'"));

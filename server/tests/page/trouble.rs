@@ -179,6 +179,7 @@ fn a_reader_without_a_token_is_told_that_acls_are_on() {
         return;
     };
     page.sees("ACLs are on: this shows what may be read without a token.");
+    page.sees("There are no keys that may be read without a token.");
     page.open("dc1/kv?key=job");
     page.sees("Permission denied");
     page.until("!document.querySelector('section[aria-label=Lock] .badge')");

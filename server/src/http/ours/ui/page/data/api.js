@@ -17,6 +17,9 @@ export const token = {
 /** Whether Consul's API refuses what no rule allows. */
 export const acl = { denies: false };
 
+/** That a list is empty, as far as the token of this tab may read it. */
+export const nothingOf = (what) => (acl.denies ? `There are no ${what} that may be read ${token.get() ? "with this token" : "without a token"}.` : `There are no ${what}.`);
+
 /** A request that failed: status 0 when there was no answer. */
 class Failure extends Error {
   constructor(status, text) {

@@ -1,6 +1,6 @@
 // Services, nodes and checks of the catalog.
 
-import { list } from "../data/api.js";
+import { list, nothingOf } from "../data/api.js";
 import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { checks, nodes, services, sessions, use } from "../data/resources.js";
@@ -46,7 +46,7 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
   const status = el("select", { "aria-label": "Status" }, el("option", { value: "" }, "Any status"), STATUSES.map((name) => el("option", {}, name)));
   const detail = el("section", { class: "pane", "aria-label": one });
   const view = label.toLowerCase();
-  const rows = table({ label, columns, id, sign, open: (row) => go(href(view, { name: id(row) })), empty: `There are no ${view}.` });
+  const rows = table({ label, columns, id, sign, open: (row) => go(href(view, { name: id(row) })) });
   const all = () => resource.rows();
   const isKnown = () => needs.every((need) => need.value || need.error);
 
@@ -64,7 +64,7 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
     found.sort((row, other) => worst(states(other)) - worst(states(row)));
     const error = needs.find((need) => need.error)?.error;
     fill(total, error ? error.message : count(found.length, one.toLowerCase()));
-    rows.set(isKnown() ? found : null, error?.message);
+    rows.set(isKnown() ? found : null, error?.message ?? nothingOf(view));
     drawPane();
   }
   input.addEventListener("input", () => { filter = input.value; draw(); });

@@ -2,7 +2,7 @@
 
 import { control } from "../data/api.js";
 import { countdown, timeAt } from "../core/clock.js";
-import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
+import { badge, button, el, facts, fill, link, refill, show } from "../core/dom.js";
 import { fromBase64 } from "../core/format.js";
 import { deleteKey, getKey, pathOf } from "../data/kv.js";
 import { blocked, deadlines, sessions, use } from "../data/resources.js";
@@ -29,6 +29,7 @@ export function keyPane(root, key) {
   const head = el("div", { class: "bar" });
   const lock = el("section", { class: "card", "aria-label": "Lock" });
   const indexes = el("div", {});
+  const cards = el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes));
   const place = el("div", { class: "value-place" });
   let entry;
   let explained = null;
@@ -94,6 +95,8 @@ export function keyPane(root, key) {
   function draw(isNew) {
     drawHead();
     drawLock();
+    // Of a key that may not be read nothing is known.
+    show(cards, !error?.status || Boolean(entry));
     refill(indexes, [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex], () => entry && [facts([
       ["Flags", entry.Flags], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
     ]), el("div", { class: "actions" }, copyButton("Copy key", () => key), copyButton("Copy value", () => shown(fromBase64(entry.Value))),
@@ -115,7 +118,7 @@ export function keyPane(root, key) {
     draw(isNew);
   });
 
-  root.append(head, el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes)), place);
+  root.append(head, cards, place);
   draw(true);
   load.poke();
   life.add(() => isEditing?.stop(), on(`key ${key}`, load.poke), on("key trees", load.poke), use(sessions, drawLock));

@@ -1,5 +1,6 @@
 // Keys: the tree at one side, a key at the other.
 
+import { nothingOf } from "../data/api.js";
 import { badge, button, el, fill } from "../core/dom.js";
 import { count } from "../core/format.js";
 import { childrenOf, keys, useKeys } from "../data/keys.js";
@@ -95,7 +96,6 @@ export function mount(root) {
       else return false;
       return true;
     },
-    empty: "There are no keys.",
   });
 
   function draw() {
@@ -103,7 +103,7 @@ export function mount(root) {
     const whole = keys.names.length;
     fill(total, keys.error ? keys.error.message : !keys.isLoaded ? "" : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
     total.classList.toggle("bad", Boolean(keys.error));
-    tree.set(keys.isLoaded || keys.error ? rows : null, keys.error?.message);
+    tree.set(keys.isLoaded || keys.error ? rows : null, keys.error?.message ?? nothingOf("keys"));
     if (wanted !== null && keys.isLoaded) {
       tree.reveal(wanted);
       wanted = null;

@@ -1,6 +1,6 @@
 // Sessions: who they are, how long they live, what they hold; and ending one.
 
-import { control, write } from "../data/api.js";
+import { control, nothingOf, write } from "../data/api.js";
 import { countdown } from "../core/clock.js";
 import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
 import { count, goDuration, hue, short } from "../core/format.js";
@@ -43,7 +43,6 @@ export function mount(root) {
     id: (one) => one.ID,
     sign: (one) => `${one.Name} ${one.TTL} ${expiries.get(one.ID)} ${locksOf.get(one.ID)?.length}`,
     open: (one) => go(href("sessions", { id: one.ID })),
-    empty: "There are no sessions.",
   });
 
   const destroy = async (session) => {
@@ -92,7 +91,7 @@ export function mount(root) {
     const all = sessions.value ?? [];
     const found = wanted ? all.filter((one) => `${one.ID} ${one.Name} ${one.Node}`.toLowerCase().includes(wanted)) : all;
     fill(total, sessions.error ? sessions.error.message : count(found.length, "session"));
-    list.set(sessions.value || sessions.error ? found : null);
+    list.set(sessions.value || sessions.error ? found : null, sessions.error?.message ?? nothingOf("sessions"));
     drawPane();
   }
 

@@ -28,7 +28,15 @@ export function mount(root) {
     event.preventDefault();
     const [chosen] = file.files;
     if (!chosen) return;
-    await attempt(async () => control("PUT", "/state", JSON.parse(await chosen.text())), "The state was loaded.");
+    await attempt(async () => {
+      let state;
+      try {
+        state = JSON.parse(await chosen.text());
+      } catch (error) {
+        throw new Error(`${chosen.name} is not JSON: ${error.message}`, { cause: error });
+      }
+      await control("PUT", "/state", state);
+    }, "The state was loaded.");
     file.value = "";
   };
   const keep = async (event) => {

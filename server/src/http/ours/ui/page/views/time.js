@@ -58,8 +58,8 @@ export function mount(root) {
       clock.next === null ? "Nothing is due." : ["Next in ", countdown(clock.next), "."]);
   }
   const drawFace = () => { face.textContent = moment(now()); };
-  const advance = (event) => { event.preventDefault(); move("advance", { by: by.value.trim() }); };
-  const quick = ["1s", "10s", "1m", "15m", "1h"].map((span) => button(`+${span}`, () => move("advance", { by: span })));
+  const advance = (event) => { event.preventDefault(); move("advance", { by: by.value.trim().replace(/^[\d.]+$/, "$&s") }); };
+  const quick = ["1s", "10s", "20s", "1m", "15m", "1h"].map((span) => button(`+${span}`, () => move("advance", { by: span })));
 
   root.append(el("div", { class: "time-grid" },
     el("section", { class: "card", "aria-label": "Clock" }, el("h2", {}, "Now"), face, state,
