@@ -33,11 +33,12 @@ export const count = (number, one, many = `${one}s`) => `${number.toLocaleString
 /** The first part of an id. */
 export const short = (id) => (/^[0-9a-f]{8}-/i.test(id) ? id.slice(0, 8) : id);
 
-/** A hue that is always the same for a text. */
+/** A hue that is always the same for a text. Those of texts that differ in the number at their end are far apart. */
 export function hue(text) {
+  const [, stem, number] = /^(.*?)(\d{0,6})$/s.exec(text);
   let sum = 2166136261;
-  for (let at = 0; at < text.length; at += 1) sum = Math.imul(sum ^ text.charCodeAt(at), 16777619);
-  return (sum >>> 0) % 360;
+  for (let at = 0; at < stem.length; at += 1) sum = Math.imul(sum ^ stem.charCodeAt(at), 16777619);
+  return Math.round((sum >>> 8) + Number(number) * 137.508) % 360;
 }
 
 export function fromBase64(text) {

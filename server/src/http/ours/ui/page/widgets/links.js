@@ -18,13 +18,21 @@ export function nameOf(id) {
   return indexed.names.get(id) ?? "";
 }
 
+/** What a session is called. */
+export const nameFor = (id) => nameOf(id) || short(id);
+
+/** The color of a session: that of its name, so that who makes one after the other keeps it. Go's client calls all the same. */
+export function hueOf(id) {
+  const name = nameOf(id);
+  return hue(name && !name.startsWith("Consul API ") ? name : id);
+}
+
 /** A session, with its color. */
 export function sessionLink(id, view = "sessions") {
   const dot = el("span", { class: "session-dot", "aria-hidden": "true" });
-  dot.style.setProperty("--hue", hue(id));
-  const name = nameOf(id);
+  dot.style.setProperty("--hue", hueOf(id));
   const query = view === "sessions" ? { id } : { session: id };
-  const node = link(name || short(id), href(view, query), { class: "session-link", title: id });
+  const node = link(nameFor(id), href(view, query), { class: "session-link", title: id });
   node.prepend(dot);
   return node;
 }
@@ -34,4 +42,4 @@ export const keyLink = (key) => link(key || "(empty key)", href("kv", { key }), 
 export const recordLink = (number, text = `#${number}`) => link(text, href("history", { at: number }));
 
 /** A text of the server with the names of sessions in place of their ids. */
-export const readable = (text) => text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => nameOf(id) || short(id));
+export const readable = (text) => text.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, (id) => nameFor(id));
