@@ -2,6 +2,7 @@
 
 pub(super) mod locks;
 pub(super) mod speed;
+pub(super) mod story;
 pub(super) mod stream;
 
 use std::time::Duration;
