@@ -84,7 +84,7 @@ fn a_click_on_a_bar_tells_why_the_lock_was_lost() {
     let address = page.eval("location.pathname.slice(4) + location.search");
     page.open(address.as_str().expect("an address"));
     tells(&mut page, &story);
-    page.eval("[...document.querySelectorAll('.pane .story strong a')].at(-1).click()");
+    page.eval("[...document.querySelectorAll('.pane .lock-story strong a')].at(-1).click()");
     tells(
         &mut page,
         &[

@@ -113,7 +113,7 @@ export function stepList(steps, isStill = false) {
     if (part.text === undefined || isStill) return part.text ?? part;
     return part.until === undefined ? link(part.text, part.href) : countdown(part.until);
   });
-  return el("ol", { class: "story" }, steps.map((step) => el("li", { class: step.tone },
+  return el("ol", { class: "lock-story" }, steps.map((step) => el("li", { class: step.tone },
     el("time", { class: "mono" }, step.at === null ? "now" : moment(step.at)),
     el("div", {}, el("strong", {}, drawn(step.text)), step.more && el("div", { class: "quiet" }, drawn(step.more)),
       step.list && el("details", {}, el("summary", {}, "When and why"),
