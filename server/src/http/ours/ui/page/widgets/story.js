@@ -62,7 +62,7 @@ export function stepsOf(story) {
   const name = nameFor(bar.session);
   const steps = [];
   if (created) {
-    const behavior = created.text.includes("deletes its keys") ? "delete" : "release";
+    const behavior = created.text.endsWith(", deletes its keys") ? "delete" : "release";
     steps.push({ at: created.at_ms, tone: "quiet", text: [`Session ${name} created`], more: [record(created), ` ${created.ttl_ms ? `TTL ${duration(created.ttl_ms)}` : "no TTL"}, on expiry: ${behavior}, node ${created.node}`] });
   }
   steps.push({ at: bar.from, tone: "good", text: [`${name} acquired ${row.title}`], more: [...began.slice(0, 1).flatMap((one) => [record(one), " "]), ...by(began)] });
