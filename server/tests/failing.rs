@@ -154,17 +154,51 @@ fn a_test_that_fails_tells_what_happened() -> Outcome {
             .output()?;
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{name}: {told}");
-        let parts = [
-            "what happened on http://127.0.0.1:",
-            " (seed ",
-            "\"the/key/of/this/test\" written",
-            says,
-        ];
-        for part in parts {
-            assert!(told.contains(part), "{name}: no {part:?} in {told}");
-        }
+        check_told(&told, name, says);
     }
     Ok(())
+}
+
+fn check_told(told: &str, name: &str, says: &str) {
+    let parts = [
+        "what happened on http://127.0.0.1:",
+        " (seed ",
+        "\"the/key/of/this/test\" written",
+        says,
+    ];
+    for part in parts {
+        let times = told.matches(part).count();
+        assert!(
+            times == 1 || part == says && times > 1,
+            "{name}: {times} times {part:?} in {told}"
+        );
+    }
+}
+
+/// Runs a test of this file again, as `cargo test` does.
+fn captured(test: &str) -> io::Result<std::process::Output> {
+    let mut again = Command::new(std::env::current_exe()?);
+    again
+        .env_remove("NEXTEST")
+        .env_remove("RUST_TEST_NOCAPTURE");
+    again.args(["--include-ignored", "--exact", test]).output()
+}
+
+#[test]
+fn a_test_that_returns_an_error_tells_what_happened() -> io::Result<()> {
+    let output = captured("a_test_that_returns_an_error")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success(), "{told}");
+    check_told(&told, "returned", "on purpose");
+    Ok(())
+}
+
+#[test]
+#[ignore = "it fails on purpose, for the test above"]
+fn a_test_that_returns_an_error() -> io::Result<()> {
+    let server = server();
+    write(&server);
+    Err(io::Error::other("on purpose"))
 }
 
 #[test]
@@ -176,16 +210,20 @@ fn a_test_that_passes_tells_nothing() -> io::Result<()> {
             "--nocapture",
         ])
         .output()?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && !told.contains("what happened"),
-        "{told}"
-    );
+    for output in [output, captured("a_test_that_passes_is_silent_inside")?] {
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told);
+        assert!(
+            output.status.success() && !told.contains("what happened"),
+            "{told}"
+        );
+    }
     Ok(())
 }
 
 #[test]
 fn a_test_that_passes_is_silent_inside() {
+    write(&server());
     server().run(write);
     assert_eq!(
         server().run(|server| Ok::<_, ()>(server.addr().port() > 0)),
