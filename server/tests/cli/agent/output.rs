@@ -149,7 +149,7 @@ fn a_bad_flag_is_refused_three_times_as_in_consul() {
     let refused = Run::agent("bad-flag", &["-dev", "-nope"]).refusal();
     assert!(
         refused.starts_with(
-            "flag provided but not defined: -nope\nUsage:\n  -advertise value\n    \t"
+            "flag provided but not defined: -nope\nUsage:\n  -acl value\n    \t"
         ),
         "{refused}"
     );
