@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import ssl
 import stat
 import urllib.request
 from datetime import timedelta
@@ -37,10 +38,25 @@ def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):
         assert server.server()["node"] == "of-a-folder"
 
 
+def test_data_acls_and_https_are_options(tmp_path):
+    keys = tmp_path / "keys.json"
+    keys.write_text('[{"key": "color", "flags": 0, "value": "cmVk"}]')
+    with proconsul.Server(data=[keys], acl="root", https=True) as server:
+        context = ssl.create_default_context(cafile=server.ca_file)
+        asked = urllib.request.Request(f"{server.https_url}/v1/kv/color?raw", headers={"X-Consul-Token": "root"})
+        with urllib.request.urlopen(asked, context=context) as answer:
+            assert answer.read() == b"red"
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(server.url + "/v1/kv/color")
+        folder = os.path.dirname(server.ca_file)
+        assert os.path.isdir(folder)
+    assert not os.path.exists(folder)
+
+
 def test_a_release_that_is_not_known_is_an_error():
     with pytest.raises(proconsul.StartError, match="Consul 9.9 is not known: the newest release that is emulated is "):
-        proconsul.Server(version="9.9")
-    with proconsul.Server(version="1.8") as server:
+        proconsul.Server(as_version="9.9")
+    with proconsul.Server(as_version="1.8") as server:
         assert server.server()["version"] == "1.8.7"
 
 
