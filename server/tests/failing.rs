@@ -209,6 +209,7 @@ fn a_test_that_passes_tells_nothing() -> io::Result<()> {
             "a_test_that_passes_is_silent_inside",
             "--nocapture",
         ])
+        .env_remove("NEXTEST")
         .output()?;
     for output in [output, captured("a_test_that_passes_is_silent_inside")?] {
         let told = [output.stdout, output.stderr].concat();

@@ -40,10 +40,10 @@ export class Server extends Controls {
   private constructor();
   /** The URL of Consul's API, such as http://127.0.0.1:40123. */
   readonly url: string;
-  /** The URL of Consul's API over HTTPS, where the option `https` is set. */
-  readonly httpsUrl?: string;
-  /** The file with the certificate of the authority that has signed the server's, where the option `https` is set. */
-  readonly caFile?: string;
+  /** The URL of Consul's API over HTTPS; empty without `https`. */
+  readonly httpsUrl: string;
+  /** The file with the certificate of the authority that has signed the server's; empty without `https`. */
+  readonly caFile: string;
   /** The URL of the control plane. */
   readonly controlUrl: string;
   /** The seed of the run, which `startServer({ seed })` repeats. */

@@ -119,10 +119,8 @@ export class Server extends Controls {
     process.once("exit", this.kill);
     this.url = `http://${ports.http}`;
     this.controlUrl = `http://${ports.control}/proconsul/v1`;
-    if (options.https) {
-      this.httpsUrl = `https://${ports.https}`;
-      this.caFile = ports.https_ca_file;
-    }
+    this.httpsUrl = ports.https ? `https://${ports.https}` : "";
+    this.caFile = ports.https_ca_file ?? "";
     const about = await this.server();
     if (about.proconsul !== OWN_VERSION) {
       throw new Error(

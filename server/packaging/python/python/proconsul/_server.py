@@ -159,10 +159,10 @@ class Server(Controls):
         self.url = f"http://{self._ports['http']}"
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
-        #: The URL of Consul's API over HTTPS; None without `https`.
-        self.https_url = f"https://{self._ports['https']}" if "https" in self._ports else None
-        #: The file with the certificate of the authority that has signed the server's; None without `https`.
-        self.ca_file = self._ports.get("https_ca_file")
+        #: The URL of Consul's API over HTTPS; empty without `https`.
+        self.https_url = f"https://{self._ports['https']}" if "https" in self._ports else ""
+        #: The file with the certificate of the authority that has signed the server's; empty without `https`.
+        self.ca_file = self._ports.get("https_ca_file", "")
 
     def _check_version(self, wanted: str | None) -> None:
         about = self.server()
@@ -303,6 +303,16 @@ class AsyncServer(AsyncControls):
     def url(self) -> str:
         """The URL of Consul's API."""
         return self.sync.url
+
+    @property
+    def https_url(self) -> str:
+        """The URL of Consul's API over HTTPS; empty without `https`."""
+        return self.sync.https_url
+
+    @property
+    def ca_file(self) -> str:
+        """The file with the certificate of the authority that has signed the server's; empty without `https`."""
+        return self.sync.ca_file
 
     @property
     def host(self) -> str:

@@ -12,6 +12,7 @@ No fixture is called `consul`: that is the module of the usual client.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Generator, Iterator
 
 import pytest
@@ -58,6 +59,10 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
         if mark.args:
             given = ", ".join(map(repr, mark.args))
             raise pytest.UsageError(f"pytest.mark.proconsul({given}): name each option, such as as_version={mark.args[0]!r}")
+        known = inspect.signature(Server).parameters
+        for name in mark.kwargs:
+            if name not in known:
+                raise pytest.UsageError(f"pytest.mark.proconsul: unknown option {name}: the options are {', '.join(known)}")
         options.update(mark.kwargs)
     return options
 
