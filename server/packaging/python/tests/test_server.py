@@ -5,6 +5,8 @@ import os
 import socket
 import ssl
 import stat
+import subprocess
+import sys
 import urllib.request
 from datetime import timedelta
 
@@ -21,6 +23,13 @@ def test_a_server_ends_with_its_block():
         urllib.request.urlopen(server.url + "/v1/status/leader")
     with pytest.raises(proconsul.ProconsulError, match="has ended"):
         server.clock()
+
+
+def test_a_server_that_nobody_stops_ends_with_its_process():
+    program = "import proconsul; server = proconsul.Server(); print(server.url)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(ended.stdout.strip() + "/v1/status/leader")
 
 
 def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):

@@ -105,6 +105,8 @@ class Server(Controls):
         self._log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
         self._ports: dict[str, str] | None = None
         self._process = self._spawn([*arguments, *args])
+        # A server that nobody stops ends with the tests.
+        weakref.finalize(self, self._process.kill)
         try:
             self._await_start()
             self._check_version(as_version)
