@@ -127,7 +127,8 @@ settings! {
              commas between them. May be repeated (proconsul only).";
         List state_files []
             Own "load" "A file with the state to start with, a dump of the control plane or an archive of \"consul \
-             snapshot save\", or with keys as \"consul kv export\" prints them; several with commas between them. May be repeated (proconsul only).";
+             snapshot save\", or with keys as \"consul kv export\" prints them; several with commas between them. May be \
+             repeated (proconsul only).";
         Text port_file []
             Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
              that says which (proconsul only).";
