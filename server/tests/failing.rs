@@ -13,6 +13,9 @@ use proconsul::version::Version;
 /// Says which way this test is to fail; without it, it runs itself each way.
 const WAY: &str = "PROCONSUL_TEST_FAILS_BY";
 
+/// The way of the test that returns an error itself.
+const RETURNED: &str = "returned error";
+
 type Outcome = Result<(), Box<dyn Error>>;
 
 /// How a test fails, and what it prints besides its server's history.
@@ -154,15 +157,53 @@ fn a_test_that_fails_tells_what_happened() -> Outcome {
             .output()?;
         let told = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{name}: {told}");
-        let parts = [
-            "what happened on http://127.0.0.1:",
-            " (seed ",
-            "\"the/key/of/this/test\" written",
-            says,
-        ];
-        for part in parts {
-            assert!(told.contains(part), "{name}: no {part:?} in {told}");
-        }
+        check_told(&told, name, says);
+    }
+    Ok(())
+}
+
+fn check_told(told: &str, name: &str, says: &str) {
+    let parts = [
+        "what happened on http://127.0.0.1:",
+        " (seed ",
+        "\"the/key/of/this/test\" written",
+        says,
+    ];
+    for part in parts {
+        let times = told.matches(part).count();
+        assert!(
+            times == 1 || part == says && times > 1,
+            "{name}: {times} times {part:?} in {told}"
+        );
+    }
+}
+
+/// Runs a test of this file again, as `cargo test` does.
+fn captured(test: &str) -> io::Result<std::process::Output> {
+    let mut again = Command::new(std::env::current_exe()?);
+    again
+        .env_remove("NEXTEST")
+        .env_remove("RUST_TEST_NOCAPTURE");
+    let again = again.args(["--exact", test]).env(WAY, RETURNED);
+    again.output()
+}
+
+#[test]
+fn a_test_that_returns_an_error_tells_what_happened() -> io::Result<()> {
+    let output = captured("a_test_that_returns_an_error")?;
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(!output.status.success(), "{told}");
+    check_told(&told, RETURNED, "on purpose");
+    Ok(())
+}
+
+#[test]
+fn a_test_that_returns_an_error() -> io::Result<()> {
+    let server = server();
+    write(&server);
+    let is_to_fail = std::env::var(WAY).is_ok_and(|way| way == RETURNED);
+    if is_to_fail {
+        return Err(io::Error::other("on purpose"));
     }
     Ok(())
 }
@@ -175,17 +216,22 @@ fn a_test_that_passes_tells_nothing() -> io::Result<()> {
             "a_test_that_passes_is_silent_inside",
             "--nocapture",
         ])
+        .env_remove("NEXTEST")
         .output()?;
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success() && !told.contains("what happened"),
-        "{told}"
-    );
+    for output in [output, captured("a_test_that_passes_is_silent_inside")?] {
+        let told = [output.stdout, output.stderr].concat();
+        let told = String::from_utf8_lossy(&told);
+        assert!(
+            output.status.success() && !told.contains("what happened"),
+            "{told}"
+        );
+    }
     Ok(())
 }
 
 #[test]
 fn a_test_that_passes_is_silent_inside() {
+    write(&server());
     server().run(write);
     assert_eq!(
         server().run(|server| Ok::<_, ()>(server.addr().port() > 0)),

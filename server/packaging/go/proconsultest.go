@@ -44,6 +44,10 @@ type Server struct {
 	Address string
 	// URL is the URL of Consul's API.
 	URL string
+	// HTTPSURL is the URL of Consul's API over HTTPS, with the option HTTPS.
+	HTTPSURL string
+	// CAFile is the file with the certificate of the authority that has signed the server's, with the option HTTPS.
+	CAFile string
 	// Seed is the seed of the run, which the option Seed repeats.
 	Seed uint64
 
@@ -56,6 +60,8 @@ type settings struct {
 	arguments []string
 	port      int
 	binary    string
+	release   string
+	https     bool
 }
 
 // Option says how a server is started.
@@ -73,7 +79,10 @@ func Epoch(epoch time.Time) Option {
 
 // AsVersion emulates a release of Consul, such as "1.8.7".
 func AsVersion(version string) Option {
-	return Args("-as-version=" + version)
+	return func(s *settings) {
+		s.release = version
+		s.arguments = append(s.arguments, "-as-version="+version)
+	}
 }
 
 // Seed repeats the session ids and the jitter of the run with this seed.
@@ -102,6 +111,25 @@ func Files(paths ...string) Option {
 			s.arguments = append(s.arguments, flag+path)
 		}
 	}
+}
+
+// Data starts with files: states, archives of snapshots, or keys as `consul kv export` prints them.
+func Data(paths ...string) Option {
+	return func(s *settings) {
+		for _, path := range paths {
+			s.arguments = append(s.arguments, "-load="+path)
+		}
+	}
+}
+
+// ACL enables ACLs. The token with this secret may do everything; without a token nothing is allowed.
+func ACL(management string) Option {
+	return Args("-acl=" + management)
+}
+
+// HTTPS serves HTTPS, too: at HTTPSURL, with a certificate that the authority in CAFile has signed.
+func HTTPS() Option {
+	return func(s *settings) { s.https = true }
 }
 
 // Args are more arguments of `proconsul agent`.
@@ -231,6 +259,9 @@ func start(t testing.TB, options []Option) (*Server, error) {
 		port = fmt.Sprint("-http-port=", chosen.port)
 	}
 	arguments := append([]string{"agent", "-dev", "-control-port=0", "-log-level=warn", port}, chosen.arguments...)
+	if chosen.https {
+		arguments = append(arguments, "-https-dev", "-https-dev-dir="+t.TempDir())
+	}
 	server := &Server{command: exec.Command(binary, arguments...), log: &tail{}, ended: make(chan struct{})}
 	// A server is what its arguments say, whatever the environment of the tests is.
 	for _, variable := range os.Environ() {
@@ -268,6 +299,9 @@ func start(t testing.TB, options []Option) (*Server, error) {
 		if about.Proconsul != Version {
 			c.fail(fmt.Errorf("%s is proconsul %s, and this package is %s: install the binary of %s, or name it with %s", binary, about.Proconsul, Version, Version, Binary))
 		}
+		if chosen.release != "" && !strings.HasPrefix(about.Version+".", chosen.release+".") {
+			c.fail(fmt.Errorf("Consul %s is not known: the newest release that is emulated is %s", chosen.release, about.Version))
+		}
 	})
 	if err != nil {
 		server.stop()
@@ -282,6 +316,9 @@ func (s *Server) await(binary string, ports <-chan map[string]string) error {
 	case said := <-ports:
 		s.Address = said["http"]
 		s.URL = "http://" + s.Address
+		if address, ok := said["https"]; ok {
+			s.HTTPSURL, s.CAFile = "https://"+address, said["https_ca_file"]
+		}
 		s.Controls.url = "http://" + said["control"] + "/proconsul/v1"
 		return nil
 	case <-s.ended:

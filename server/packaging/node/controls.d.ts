@@ -336,7 +336,7 @@ export interface InstalledRule {
   /** Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`. */
   requests: string;
   /** How many requests the rule hits at most; null without a limit. */
-  times?: number | null;
+  times: number | null;
   /** How often it has hit a request. */
   hits: number;
 }

@@ -5,7 +5,7 @@ export * from "./controls.js";
 /** How a server is started. */
 export interface Options {
   /** The release of Consul that is emulated, such as "1.8.7". */
-  version?: string;
+  asVersion?: string;
   /** Repeats the session ids and the jitter of the run with this seed. */
   seed?: number;
   /** Whether the clock stands still, from the start on, until the test moves it. */
@@ -18,6 +18,12 @@ export interface Options {
   config?: Record<string, unknown>;
   /** Configuration files of Consul, or folders of them. */
   files?: string[];
+  /** Files to start with: states, archives of snapshots, or keys as `consul kv export` prints them. */
+  data?: string[];
+  /** Enables ACLs. The token with this secret may do everything; without a token nothing is allowed. */
+  acl?: string;
+  /** Whether HTTPS is served, too: at `httpsUrl`, with a certificate that the authority in `caFile` has signed. */
+  https?: boolean;
   /** More arguments of `proconsul agent`. */
   args?: string[];
   /** The server's binary, in place of the one that the package brings. */
@@ -34,6 +40,10 @@ export class Server extends Controls {
   private constructor();
   /** The URL of Consul's API, such as http://127.0.0.1:40123. */
   readonly url: string;
+  /** The URL of Consul's API over HTTPS; empty without `https`. */
+  readonly httpsUrl: string;
+  /** The file with the certificate of the authority that has signed the server's; empty without `https`. */
+  readonly caFile: string;
   /** The URL of the control plane. */
   readonly controlUrl: string;
   /** The seed of the run, which `startServer({ seed })` repeats. */

@@ -3,6 +3,8 @@
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import http from "node:http";
+import os from "node:os";
+import path from "node:path";
 import readline from "node:readline";
 
 import { findBinary, VARIABLE } from "./binary.js";
@@ -28,9 +30,9 @@ export class ControlError extends Error {
 /** Node before 20 has no `await using`. */
 const DISPOSE = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 
-function argumentsOf({ version, seed, frozen, epoch, port, config, files = [], args = [] }) {
+function argumentsOf({ asVersion, seed, frozen, epoch, port, config, files = [], data = [], acl, args = [] }) {
   const made = ["agent", "-dev", "-control-port=0", "-log-level=warn"];
-  if (version !== undefined) made.push(`-as-version=${version}`);
+  if (asVersion !== undefined) made.push(`-as-version=${asVersion}`);
   if (seed !== undefined) made.push(`-seed=${seed}`);
   if (frozen) made.push("-frozen");
   if (epoch !== undefined) made.push(`-epoch=${epoch}`);
@@ -40,6 +42,8 @@ function argumentsOf({ version, seed, frozen, epoch, port, config, files = [], a
     const isFolder = !fs.statSync(file, { throwIfNoEntry: false })?.isFile();
     made.push(`${isFolder ? "-config-dir" : "-config-file"}=${file}`);
   }
+  for (const file of data) made.push(`-load=${file}`);
+  if (acl !== undefined) made.push(`-acl=${acl}`);
   return [...made, ...args];
 }
 
@@ -48,6 +52,7 @@ export class Server extends Controls {
   #child;
   #ended;
   #log = [];
+  #certificates;
 
   /** What keeps this process from ending. */
   get #handles() {
@@ -71,7 +76,12 @@ export class Server extends Controls {
     const variables = Object.entries(process.env).filter(([name]) => !/^(PRO)?CONSUL_/.test(name));
     const env = Object.fromEntries(variables);
     // Its log goes through one pipe to the end, so that the server never waits for its reader.
-    this.#child = spawn(binary, argumentsOf(options), { env, stdio: ["ignore", "pipe", "pipe"] });
+    const given = argumentsOf(options);
+    if (options.https) {
+      this.#certificates = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
+      given.push("-https-dev", `-https-dev-dir=${this.#certificates}`);
+    }
+    this.#child = spawn(binary, given, { env, stdio: ["ignore", "pipe", "pipe"] });
     let ports;
     let timer;
     const said = new Promise((resolve, reject) => {
@@ -102,10 +112,15 @@ export class Server extends Controls {
     await said.finally(() => clearTimeout(timer));
     // A test that forgets its server ends all the same.
     for (const handle of this.#handles) handle.unref();
-    this.kill = () => this.#child.kill("SIGKILL");
+    this.kill = () => {
+      this.#child.kill("SIGKILL");
+      this.#removeCertificates();
+    };
     process.once("exit", this.kill);
     this.url = `http://${ports.http}`;
     this.controlUrl = `http://${ports.control}/proconsul/v1`;
+    this.httpsUrl = ports.https ? `https://${ports.https}` : "";
+    this.caFile = ports.https_ca_file ?? "";
     const about = await this.server();
     if (about.proconsul !== OWN_VERSION) {
       throw new Error(
@@ -113,9 +128,9 @@ export class Server extends Controls {
           `${OWN_VERSION}, or unset ${VARIABLE}, so that the one of the package is used`,
       );
     }
-    const { version } = options;
-    if (version !== undefined && !`${about.version}.`.startsWith(`${version}.`)) {
-      throw new Error(`Consul ${version} is not known: the newest release that is emulated is ${about.version}`);
+    const { asVersion } = options;
+    if (asVersion !== undefined && !`${about.version}.`.startsWith(`${asVersion}.`)) {
+      throw new Error(`Consul ${asVersion} is not known: the newest release that is emulated is ${about.version}`);
     }
     this.seed = about.seed;
   }
@@ -179,6 +194,11 @@ export class Server extends Controls {
     for (const handle of this.#handles) handle.ref();
     this.#child.kill("SIGKILL");
     await this.#ended;
+    this.#removeCertificates();
+  }
+
+  #removeCertificates() {
+    if (this.#certificates) fs.rmSync(this.#certificates, { recursive: true, force: true });
   }
 
   async [DISPOSE]() {
@@ -220,6 +240,6 @@ function hasFailed(context) {
 
 /** Starts a server. */
 export async function startServer(options = {}) {
-  onlyKnown(options, "version", "seed", "frozen", "epoch", "port", "config", "files", "args", "binary");
+  onlyKnown(options, "asVersion", "seed", "frozen", "epoch", "port", "config", "files", "data", "acl", "https", "args", "binary");
   return Server.start(options);
 }

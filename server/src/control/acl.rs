@@ -66,7 +66,9 @@ pub enum AclError {
 impl fmt::Display for AclError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Off => formatter.write_str("ACLs are off; start the server with ACLs"),
+            Self::Off => formatter.write_str(
+                "ACLs are off; `-acl TOKEN` starts an agent with them, `Builder::acl` a server in Rust",
+            ),
             Self::Rules(sentence) => write!(formatter, "these are no rules: {sentence}"),
             Self::UnknownToken(token) => write!(
                 formatter,

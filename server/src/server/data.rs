@@ -11,7 +11,7 @@ use crate::engine::Engine;
 use crate::go::syscall::error_text;
 use crate::store::{Image, KvWrite};
 
-/// The first bytes of a gzip'd file: a state is either this or JSON.
+/// The first bytes of a gzip'd file, an archive of a snapshot. What else can be loaded is JSON.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The data to start with, read and sound.
@@ -37,18 +37,32 @@ impl StartData {
     /// # Errors
     /// The first file that cannot be loaded, with the place in it.
     pub(crate) fn read(config: &Config) -> Result<Self, StartError> {
-        let states = config.data.states.iter();
-        let states = states.map(|path| from_file(path, |bytes| state(config, bytes)));
-        let keys = config.data.keys.iter();
-        let writes = keys.map(|path| from_file(path, |bytes| writes_of(bytes).map_err(text_of)));
-        Ok(Self {
-            states: states.collect::<Result<_, _>>()?,
-            writes: writes
-                .collect::<Result<Vec<_>, _>>()?
-                .into_iter()
-                .flatten()
-                .collect(),
-        })
+        let mut data = Self::default();
+        for path in &config.data.states {
+            from_file(path, |bytes| data.add(config, bytes))?;
+        }
+        for path in &config.data.keys {
+            from_file(path, |bytes| data.add_keys(bytes))?;
+        }
+        Ok(data)
+    }
+
+    /// Adds a state or keys, as the content says.
+    fn add(&mut self, config: &Config, bytes: &[u8]) -> Result<(), String> {
+        if bytes.starts_with(&GZIP) {
+            self.states.push(archived(config, bytes)?);
+        } else if bytes.trim_ascii_start().starts_with(b"[") {
+            self.add_keys(bytes)?;
+        } else {
+            let image = read_dump(config, bytes).map_err(text_of)?;
+            self.states.push(StartState::Dumped(Box::new(image)));
+        }
+        Ok(())
+    }
+
+    fn add_keys(&mut self, bytes: &[u8]) -> Result<(), String> {
+        self.writes.extend(writes_of(bytes).map_err(text_of)?);
+        Ok(())
     }
 
     /// Loads the states, then the keys.
@@ -77,19 +91,6 @@ fn from_file<T>(
         .map_err(|error| error_text(&error))
         .and_then(|bytes| read(&bytes));
     read.map_err(|why| StartError::Data(format!("cannot load {}: {why}", path.display())))
-}
-
-fn state(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
-    if bytes.starts_with(&GZIP) {
-        return archived(config, bytes);
-    }
-    if bytes.trim_ascii_start().starts_with(b"[") {
-        let text =
-            "this is no state, but a list such as `consul kv export` prints; -kv-file loads keys";
-        return Err(text.to_owned());
-    }
-    let image = read_dump(config, bytes).map_err(text_of)?;
-    Ok(StartState::Dumped(Box::new(image)))
 }
 
 #[cfg(feature = "snapshots")]

@@ -1,17 +1,24 @@
 //! Helpers around Rust tests: servers that tell what happened on them when their test fails.
 //!
 //! There are three servers, [`server`], [`frozen`] and [`server_with`] for everything that a [`Builder`] can set, and
-//! each notices on its own that its test panics, in whichever of the test's threads the panic began. A test that
-//! returns an error does not panic. It runs its body on the server, by [`TestServer::run`] or, when it is `async`, by
-//! [`TestServer::run_async`], which look at what it returns. There is no attribute, since functions do all of this in
+//! each notices on its own that its test panics, in whichever of the test's threads the panic began.
+//!
+//! A test that returns an error drops its server as one that passes does. So a server prints its history at the end of
+//! each test whose output is captured: `cargo test` and nextest show that output of failing tests alone. Nothing
+//! captures it under `--nocapture` or in other programs. There [`TestServer::run`], and for `async` tests
+//! [`TestServer::run_async`], look at what the test returns. There is no attribute, since functions do all of this in
 //! tests of any runtime, and with no macro between a test and its error messages.
+//!
+//! With `#[tokio::test(start_paused = true)]` Tokio's clock jumps whenever the test waits, also for an answer of a server,
+//! and a client's time-outs end its requests at once. The server's clock does not follow. Use [`frozen`] and a runtime
+//! whose clock is not paused.
 
 use std::ops::Deref;
 
 use crate::control::Server;
 use crate::server::Builder;
 
-/// A [`Server`] that prints its history when it is dropped by a test that panics.
+/// A [`Server`] that prints its history when its test fails.
 ///
 /// ```
 /// let server = proconsul::test::server();
@@ -20,17 +27,28 @@ use crate::server::Builder;
 /// ```
 #[derive(Debug)]
 #[must_use = "a server stops when it is dropped"]
-pub struct TestServer(Server);
+pub struct TestServer {
+    server: Server,
+    /// Whether the outcome of the test is known, and so what had to be printed was.
+    is_judged: bool,
+}
 
 impl Deref for TestServer {
     type Target = Server;
 
     fn deref(&self) -> &Server {
-        &self.0
+        &self.server
     }
 }
 
 impl TestServer {
+    fn over(server: Server) -> Self {
+        Self {
+            server,
+            is_judged: false,
+        }
+    }
+
     #[expect(
         clippy::print_stderr,
         reason = "the output of a test is shown when it fails"
@@ -38,14 +56,15 @@ impl TestServer {
     fn tell(&self) {
         eprintln!(
             "what happened on {} (seed {}):\n{}",
-            self.0.url(),
-            self.0.seed(),
-            self.0.history_text()
+            self.server.url(),
+            self.server.seed(),
+            self.server.history_text()
         );
     }
 
     /// Returns the result of a test, and prints the history first if the test failed.
-    fn judged<T: Verdict>(&self, verdict: T) -> T {
+    fn judged<T: Verdict>(&mut self, verdict: T) -> T {
+        self.is_judged = true;
         if verdict.is_failure() {
             self.tell();
         }
@@ -71,7 +90,7 @@ impl TestServer {
     ///
     /// # Panics
     /// If the test panics.
-    pub fn run<T: Verdict>(self, test: impl FnOnce(&Server) -> T) -> T {
+    pub fn run<T: Verdict>(mut self, test: impl FnOnce(&Server) -> T) -> T {
         let verdict = test(&self);
         self.judged(verdict)
     }
@@ -96,7 +115,7 @@ impl TestServer {
     ///
     /// # Panics
     /// If the test panics.
-    pub async fn run_async<T: Verdict>(self, test: impl AsyncFnOnce(&Server) -> T) -> T {
+    pub async fn run_async<T: Verdict>(mut self, test: impl AsyncFnOnce(&Server) -> T) -> T {
         let verdict = test(&self).await;
         self.judged(verdict)
     }
@@ -104,10 +123,26 @@ impl TestServer {
 
 impl Drop for TestServer {
     fn drop(&mut self) {
-        if std::thread::panicking() {
+        if std::thread::panicking() || !self.is_judged && is_captured() {
             self.tell();
         }
     }
+}
+
+/// Whether what this thread prints is shown only if its test fails. The standard library does not say it.
+fn is_captured() -> bool {
+    let is_set = |name| std::env::var_os(name).is_some_and(|value| value != "0");
+    if is_set("NEXTEST") {
+        return !is_set("NEXTEST_NO_CAPTURE");
+    }
+    // The test harness names each thread by its test.
+    let is_test = std::thread::current()
+        .name()
+        .is_some_and(|name| name != "main");
+    let shows = ["--nocapture", "--no-capture", "--show-output", "--bench"];
+    is_test
+        && !is_set("RUST_TEST_NOCAPTURE")
+        && !std::env::args_os().any(|argument| shows.iter().any(|shown| argument == *shown))
 }
 
 /// What a test returns.
@@ -133,7 +168,7 @@ impl<T, E> Verdict for Result<T, E> {
 /// # Panics
 /// As [`Server::start`].
 pub fn server() -> TestServer {
-    TestServer(Server::start())
+    TestServer::over(Server::start())
 }
 
 /// Starts a server whose clock stands still until the test moves it.
@@ -153,7 +188,7 @@ pub fn frozen() -> TestServer {
 /// When it does not start; says why.
 pub fn server_with(builder: Builder) -> TestServer {
     match builder.start() {
-        Ok(server) => TestServer(server),
+        Ok(server) => TestServer::over(server),
         Err(error) => panic!("the test's server does not start: {error}"),
     }
 }

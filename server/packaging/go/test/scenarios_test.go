@@ -15,7 +15,7 @@ import (
 type scenario struct {
 	Name   string
 	Server struct {
-		Version string
+		AsVersion string
 		Seed    uint64
 		Frozen  bool
 		Epoch   time.Time
@@ -62,8 +62,8 @@ func TestScenarios(t *testing.T) {
 		t.Run(scenario.Name, func(t *testing.T) {
 			t.Parallel()
 			var options []proconsultest.Option
-			if scenario.Server.Version != "" {
-				options = append(options, proconsultest.AsVersion(scenario.Server.Version))
+			if scenario.Server.AsVersion != "" {
+				options = append(options, proconsultest.AsVersion(scenario.Server.AsVersion))
 			}
 			if scenario.Server.Seed != 0 {
 				options = append(options, proconsultest.Seed(scenario.Server.Seed))

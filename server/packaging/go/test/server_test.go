@@ -123,6 +123,7 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 		{proconsultest.Port(taken.Addr().(*net.TCPAddr).Port), []string{"ended at its start (exit status 1)", "address already in use"}},
 		{proconsultest.Args("-no-such-flag"), []string{"ended at its start", "no-such-flag"}},
 		{proconsultest.WithBinary("/bin/true"), []string{"is /bin/true proconsul?"}},
+		{proconsultest.AsVersion("9.9"), []string{"Consul 9.9 is not known: the newest release that is emulated is 1."}},
 		{proconsultest.WithBinary("/nowhere"), []string{`WithBinary names "/nowhere"`}},
 	}
 	for _, row := range rows {
@@ -169,6 +170,29 @@ func TestTheEnvironmentLeadsToTheServer(t *testing.T) {
 	config := self["Config"]
 	if config["NodeName"] != "of-hcl" || config["Datacenter"] != "dc1" {
 		t.Fatal(config)
+	}
+}
+
+func TestDataACLsAndHTTPSAreOptions(t *testing.T) {
+	keys := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(keys, []byte(`[{"key": "color", "flags": 0, "value": "cmVk"}]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := proconsultest.Start(t, proconsultest.AsVersion("1.8"), proconsultest.Data(keys), proconsultest.ACL("root"), proconsultest.HTTPS())
+	get := func(token string) (*api.KVPair, error) {
+		authority := api.TLSConfig{CAFile: server.CAFile}
+		client, err := api.NewClient(&api.Config{Address: server.HTTPSURL, Token: token, TLSConfig: authority})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair, _, err := client.KV().Get("color", nil)
+		return pair, err
+	}
+	if pair, err := get("root"); err != nil || string(pair.Value) != "red" {
+		t.Error(pair, err)
+	}
+	if _, err := get(""); err == nil || !strings.Contains(err.Error(), "Permission denied") {
+		t.Error(err)
 	}
 }
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import fs from "node:fs";
+import https from "node:https";
 import net from "node:net";
 import os from "node:os";
 import path from "node:path";
@@ -41,6 +42,27 @@ test("a server is what its arguments say", async () => {
     delete process.env.CONSUL_LOCAL_CONFIG;
     fs.rmSync(path.dirname(file), { recursive: true });
   }
+});
+
+test("data, ACLs and HTTPS are options", async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
+  const keys = path.join(folder, "keys.json");
+  fs.writeFileSync(keys, '[{"key": "color", "flags": 0, "value": "cmVk"}]');
+  let caFile;
+  try {
+    await on({ data: [keys], acl: "root", https: true }, async (server) => {
+      caFile = server.caFile;
+      const options = { ca: fs.readFileSync(caFile), headers: { "X-Consul-Token": "root" }, agent: false };
+      const color = await new Promise((resolve, reject) => {
+        https.get(`${server.httpsUrl}/v1/kv/color?raw`, options, (answer) => answer.on("data", resolve)).on("error", reject);
+      });
+      assert.equal(color.toString(), "red");
+      assert.equal((await fetch(`${server.url}/v1/kv/color`)).status, 403);
+    });
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
+  assert.ok(!fs.existsSync(path.dirname(caFile)));
 });
 
 test("durations are milliseconds or text", () =>
@@ -86,7 +108,7 @@ test("afterEach shows what happened in a test that failed", () => {
 });
 
 test("unknown options are errors", async () => {
-  await assert.rejects(startServer({ frozn: true }), /unknown option frozn: the options are version, seed, frozen/);
+  await assert.rejects(startServer({ frozn: true }), /unknown option frozn: the options are asVersion, seed, frozen/);
   await on({}, async (server) => {
     assert.throws(() => server.fault({ effect: { kind: "hang" }, keyprefix: "a" }), /unknown option keyprefix: .*keyPrefix/);
     await assert.rejects(server.fault({ effect: { kind: "hangs" } }), /unknown variant `hangs`, expected one of `error`, `respond`/);
@@ -96,8 +118,8 @@ test("unknown options are errors", async () => {
 });
 
 test("a release that is not known is an error", async () => {
-  await assert.rejects(startServer({ version: "9.9" }), /Consul 9.9 is not known: the newest release that is emulated is/);
-  await on({ version: "1.8" }, async (server) => assert.equal((await server.server()).version, "1.8.7"));
+  await assert.rejects(startServer({ asVersion: "9.9" }), /Consul 9.9 is not known: the newest release that is emulated is/);
+  await on({ asVersion: "1.8" }, async (server) => assert.equal((await server.server()).version, "1.8.7"));
 });
 
 test("a port that is taken is named", async () => {

@@ -3,7 +3,7 @@
 import { ControlError, startServer, type Caused, type Effect, type Server } from "proconsul";
 
 export async function use(): Promise<string[]> {
-  await using server: Server = await startServer({ frozen: true, version: "1.8.7", seed: 7, config: { datacenter: "dc1" } });
+  await using server: Server = await startServer({ frozen: true, asVersion: "1.8.7", seed: 7, config: { datacenter: "dc1" } });
   const { caused }: Caused = await server.advance("20s");
   await server.waitBlocked({ count: 1, prefix: "config/" });
   await server.fault({ effect: { kind: "error", error: "no-cluster-leader" }, keyPrefix: "a", times: 1 });

@@ -134,18 +134,22 @@ def test_servers_of_module_and_session_are_shared_and_reset(pytester):
     pytester.runpytest_subprocess().assert_outcomes(passed=2)
 
 
-def test_an_option_without_its_name_is_an_error(pytester):
+def test_an_option_without_its_name_and_an_unknown_one_are_errors(pytester):
     pytester.makepyfile(
         """
         import pytest
 
         @pytest.mark.proconsul("1.8.7")
         def test_mark(consul_server): pass
+
+        @pytest.mark.proconsul(frozn=True)
+        def test_unknown(consul_server): pass
         """
     )
     result = pytester.runpytest_subprocess()
-    result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*name each option, such as version='1.8.7'*"])
+    result.assert_outcomes(errors=2)
+    expected = ["*name each option, such as as_version='1.8.7'*", "*unknown option frozn: the options are as_version, seed, frozen,*"]
+    result.stdout.fnmatch_lines(expected)
 
 
 def test_options_come_from_the_command_line_the_file_and_the_mark(pytester):
@@ -157,15 +161,15 @@ def test_options_come_from_the_command_line_the_file_and_the_mark(pytester):
             about = consul_server.server()
             assert (about["version"], about["seed"], about["node"]) == ("1.10.0", 3, "n-file")
 
-        @pytest.mark.proconsul(version="1.8.7", files=[])
+        @pytest.mark.proconsul(as_version="1.8.7", files=[])
         def test_mark(frozen_consul_server):
             assert frozen_consul_server.server()["version"] == "1.8.7"
             assert frozen_consul_server.clock()["rate"] == 0
         """
     )
     pytester.makefile(".json", node='{"node_name": "n-file"}')
-    pytester.makeini("[pytest]\nproconsul_version = 1.9.0\nproconsul_seed = 3\nproconsul_files = node.json\n")
-    pytester.runpytest_subprocess("--proconsul-version=1.10.0").assert_outcomes(passed=2)
+    pytester.makeini("[pytest]\nproconsul_as_version = 1.9.0\nproconsul_seed = 3\nproconsul_files = node.json\n")
+    pytester.runpytest_subprocess("--proconsul-as-version=1.10.0").assert_outcomes(passed=2)
 
 
 def test_a_program_finds_its_server_in_the_environment(pytester):

@@ -76,7 +76,8 @@ class Run:
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda scenario: scenario["name"])
 def test_scenario(scenario):
-    with proconsul.Server(**scenario["server"]) as server, concurrent.futures.ThreadPoolExecutor() as background:
+    options = {snake(name): value for name, value in scenario["server"].items()}
+    with proconsul.Server(**options) as server, concurrent.futures.ThreadPoolExecutor() as background:
         run = Run(server, background)
         for step in scenario["steps"]:
             run.step(step)

@@ -3,7 +3,10 @@
 import asyncio
 import os
 import socket
+import ssl
 import stat
+import subprocess
+import sys
 import urllib.request
 from datetime import timedelta
 
@@ -22,6 +25,13 @@ def test_a_server_ends_with_its_block():
         server.clock()
 
 
+def test_a_server_that_nobody_stops_ends_with_its_process():
+    program = "import proconsul; server = proconsul.Server(); print(server.url)"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(ended.stdout.strip() + "/v1/status/leader")
+
+
 def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):
     monkeypatch.setenv("CONSUL_LOCAL_CONFIG", '{"datacenter": "not-this"}')
     monkeypatch.setenv("PROCONSUL_STRICT", "true")
@@ -37,10 +47,25 @@ def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):
         assert server.server()["node"] == "of-a-folder"
 
 
+def test_data_acls_and_https_are_options(tmp_path):
+    keys = tmp_path / "keys.json"
+    keys.write_text('[{"key": "color", "flags": 0, "value": "cmVk"}]')
+    with proconsul.Server(data=[keys], acl="root", https=True) as server:
+        context = ssl.create_default_context(cafile=server.ca_file)
+        asked = urllib.request.Request(f"{server.https_url}/v1/kv/color?raw", headers={"X-Consul-Token": "root"})
+        with urllib.request.urlopen(asked, context=context) as answer:
+            assert answer.read() == b"red"
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            urllib.request.urlopen(server.url + "/v1/kv/color")
+        folder = os.path.dirname(server.ca_file)
+        assert os.path.isdir(folder)
+    assert not os.path.exists(folder)
+
+
 def test_a_release_that_is_not_known_is_an_error():
     with pytest.raises(proconsul.StartError, match="Consul 9.9 is not known: the newest release that is emulated is "):
-        proconsul.Server(version="9.9")
-    with proconsul.Server(version="1.8") as server:
+        proconsul.Server(as_version="9.9")
+    with proconsul.Server(as_version="1.8") as server:
         assert server.server()["version"] == "1.8.7"
 
 

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use super::{Errors, duration_of};
 use crate::cli::settings::Settings;
+use crate::cli::settings::flags::called;
 use crate::config::AclConfig;
 use crate::version::{Behaviour, Version};
 
@@ -12,14 +13,31 @@ fn is_enabled_by_old_key(settings: &Settings) -> bool {
     settings.acl_enabled.is_none() && settings.acl_datacenter.is_some()
 }
 
-/// Applies the settings of ACLs. Of a token's names the newest wins.
+/// Checks `-acl`.
+///
+/// # Errors
+/// Our text about an empty secret.
+pub(super) fn check_flag(settings: &Settings) -> Result<(), String> {
+    if settings.acl.as_deref() == Some("") {
+        let name = called("acl", settings);
+        return Err(format!("{name}: the secret of the token is empty"));
+    }
+    Ok(())
+}
+
+/// Applies the settings of ACLs. Of a token's names the newest wins, and of all `-acl`.
 pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
     let take = |place: &mut String, given: &Option<String>| {
         if let Some(text) = given {
             place.clone_from(text);
         }
     };
-    acl.enabled = settings.acl_enabled.unwrap_or(acl.enabled) || is_enabled_by_old_key(settings);
+    let by_flag = settings.acl.is_some();
+    if by_flag {
+        "deny".clone_into(&mut acl.default_policy);
+    }
+    acl.enabled =
+        by_flag || settings.acl_enabled.unwrap_or(acl.enabled) || is_enabled_by_old_key(settings);
     acl.enable_key_list_policy = settings
         .acl_enable_key_list_policy
         .unwrap_or(acl.enable_key_list_policy);
@@ -31,6 +49,7 @@ pub(super) fn take_acl(settings: &Settings, acl: &mut AclConfig) {
         &settings.acl_master_token,
         &settings.acl_token_master,
         &settings.acl_token_initial_management,
+        &settings.acl,
     ] {
         take(&mut tokens.initial_management, given);
     }

@@ -83,6 +83,7 @@ pub(super) fn resolve(settings: &Settings) -> Result<Resolved, String> {
     let server = settings.server.unwrap_or(dev);
     let control_port = control_port(settings)?;
     let (version, warning) = version(settings)?;
+    acl::check_flag(settings)?;
     let mut warnings: Vec<_> = telemetry::warnings(settings).chain(warning).collect();
     let mut config = Config {
         version,

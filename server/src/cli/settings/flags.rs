@@ -155,6 +155,7 @@ mod tests {
     fn only_our_own_flags_have_variables() {
         let variables: Vec<_> = FLAGS.iter().filter_map(Flag::variable).collect();
         let expected = [
+            "PROCONSUL_ACL",
             "PROCONSUL_ALLOW_HOST",
             "PROCONSUL_AS_VERSION",
             "PROCONSUL_CONTROL",

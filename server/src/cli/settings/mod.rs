@@ -91,6 +91,9 @@ settings! {
         List hcl [] Sets "hcl" "A piece of configuration, which wins over all files and flags. May be repeated.";
 
         // Our own flags.
+        Text acl []
+            Own "acl" "Enable ACLs: what no rule allows is refused, and the token with this secret may do everything \
+             (proconsul only).";
         List allow_hosts []
             Own "allow-host" "A name under which the control plane may be called; other names with a dot are refused, \
              since a web page could have chosen them. May be repeated (proconsul only).";
@@ -124,7 +127,8 @@ settings! {
              commas between them. May be repeated (proconsul only).";
         List state_files []
             Own "load" "A file with the state to start with, a dump of the control plane or an archive of \"consul \
-             snapshot save\"; several with commas between them. May be repeated (proconsul only).";
+             snapshot save\", or with keys as \"consul kv export\" prints them; several with commas between them. May be \
+             repeated (proconsul only).";
         Text port_file []
             Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
              that says which (proconsul only).";

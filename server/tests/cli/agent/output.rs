@@ -148,9 +148,7 @@ fn the_help_of_the_agent_lists_its_flags() {
 fn a_bad_flag_is_refused_three_times_as_in_consul() {
     let refused = Run::agent("bad-flag", &["-dev", "-nope"]).refusal();
     assert!(
-        refused.starts_with(
-            "flag provided but not defined: -nope\nUsage:\n  -advertise value\n    \t"
-        ),
+        refused.starts_with("flag provided but not defined: -nope\nUsage:\n  -acl value\n    \t"),
         "{refused}"
     );
     assert!(

@@ -79,6 +79,59 @@ fn variables_list_files_with_commas_and_flags_add_to_them() {
     has_all(&mut run.start());
 }
 
+/// N13: an export of keys was refused where a state was.
+#[test]
+fn keys_are_loaded_over_states_by_either_flag() {
+    let arguments = [
+        "-load=keys.json,state.json",
+        "-kv-file=more.json",
+        "-services=web.hcl,folder",
+    ];
+    has_all(&mut agent("start-data-keys", &arguments).start());
+}
+
+#[test]
+fn a_flag_enables_acls_whatever_the_release_calls_its_token() {
+    for release in ["1.8.7", "1.22.0"] {
+        let arguments = ["-acl=root", "-as-version", release];
+        let mut agent = agent("start-data-acl", &arguments).start();
+        let (head, denied) = agent.exchange("PUT", "/v1/kv/a", "1");
+        assert!(
+            head.contains(" 403 ") && denied.starts_with("Permission denied"),
+            "{head}\n{denied}"
+        );
+        assert_eq!(agent.put("/v1/kv/a?token=root", "1").trim(), "true");
+    }
+    let refusal = agent("start-data-acl-empty", &["-acl="]).refusal();
+    assert_eq!(refusal, "==> -acl: the secret of the token is empty\n");
+}
+
+/// N13: the README did not say how ACLs are enabled, without which its lines are refused.
+#[test]
+fn the_readmes_lines_about_acls_work() {
+    let readme = include_str!("../../../../README.md");
+    assert!(readme.contains("\nproconsul agent -dev --control --acl root &"));
+    let arguments = ["-dev", "--control", "--acl", "root"];
+    let run = Run::agent("start-data-acl-readme", &arguments);
+    let mut agent = run.at_a_free_port().start().ready();
+    let mut asked = 0;
+    for line in readme.lines().filter(|line| line.starts_with("curl")) {
+        let (_, path) = line.split_once("http://127.0.0.1:8500").unwrap_or_default();
+        if !path.starts_with("/proconsul/v1/acl/") {
+            continue;
+        }
+        let path = path.split([' ', '\'']).next().unwrap_or_default();
+        let body = line
+            .split_once("-d '")
+            .and_then(|(_, rest)| rest.split_once('\''));
+        let (method, body) = body.map_or(("GET", ""), |(body, _)| ("POST", body));
+        let (head, answer) = agent.exchange(method, path, body);
+        assert!(head.contains(" 200 OK"), "{line}: {head}\n{answer}");
+        asked += 1;
+    }
+    assert_eq!(asked, 2);
+}
+
 /// Of a server with another name, as a snapshot may be.
 #[test]
 fn a_snapshot_is_restored() {
@@ -120,8 +173,8 @@ fn a_file_that_is_wrong_is_named_with_the_place() {
         ),
         (
             "-load=x.json",
-            "[]",
-            "cannot load x.json: this is no state, but a list such as `consul kv export` prints; -kv-file loads keys",
+            "[5]",
+            "cannot load x.json: not an export of keys: invalid type: integer `5`, expected struct Exported at line 1 column 2",
         ),
         (
             "-load=nowhere",

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import urllib.error
 import urllib.parse
@@ -50,13 +51,16 @@ class ControlError(ProconsulError):
 class Server(Controls):
     """A server in a process of its own. Use it in a `with` block, or call `stop`.
 
-    version: The release of Consul that is emulated, such as "1.8.7".
+    as_version: The release of Consul that is emulated, such as "1.8.7".
     seed: Repeats the session ids and the jitter of the run with this seed.
     frozen: Whether the clock stands still, from the start on, until the test moves it.
     epoch: The time of day when the server's clock starts, such as "2026-01-01T00:00:00Z", in place of the machine's.
     port: The port of Consul's API; a free one when it is left out.
     config: Settings as in a configuration file of Consul.
     files: Configuration files of Consul, or folders of them.
+    data: Files to start with: states, archives of snapshots, or keys as `consul kv export` prints them.
+    acl: Enables ACLs. The token with this secret may do everything; without a token nothing is allowed.
+    https: Whether HTTPS is served, too: at `https_url`, with a certificate that the authority in `ca_file` has signed.
     args: More arguments of `proconsul agent`.
     binary: The server's binary, in place of the one that the package brings.
     """
@@ -64,20 +68,23 @@ class Server(Controls):
     def __init__(
         self,
         *,
-        version: str | None = None,
+        as_version: str | None = None,
         seed: int | None = None,
         frozen: bool = False,
         epoch: str | None = None,
         port: int | None = None,
         config: Mapping[str, Any] | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
+        data: Sequence[str | os.PathLike[str]] = (),
+        acl: str | None = None,
+        https: bool = False,
         args: Sequence[str] = (),
         binary: str | os.PathLike[str] | None = None,
     ) -> None:
         self._binary = find_binary(binary)
         arguments = [self._binary, "agent", "-dev", "-control-port=0", "-log-level=warn"]
-        if version is not None:
-            arguments.append(f"-as-version={version}")
+        if as_version is not None:
+            arguments.append(f"-as-version={as_version}")
         if seed is not None:
             arguments.append(f"-seed={seed}")
         if frozen:
@@ -89,12 +96,20 @@ class Server(Controls):
             arguments.append(f"-hcl={json.dumps(config)}")
         arguments += [f"-config-file={os.fspath(file)}" for file in files if os.path.isfile(file)]
         arguments += [f"-config-dir={os.fspath(file)}" for file in files if not os.path.isfile(file)]
+        arguments += [f"-load={os.fspath(file)}" for file in data]
+        if acl is not None:
+            arguments.append(f"-acl={acl}")
+        self._certificates = tempfile.TemporaryDirectory(prefix="proconsul-") if https else None
+        if self._certificates is not None:
+            arguments += ["-https-dev", f"-https-dev-dir={self._certificates.name}"]
         self._log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
         self._ports: dict[str, str] | None = None
         self._process = self._spawn([*arguments, *args])
+        # A server that nobody stops ends with the tests.
+        weakref.finalize(self, self._process.kill)
         try:
             self._await_start()
-            self._check_version(version)
+            self._check_version(as_version)
         except BaseException:
             self._end()
             raise
@@ -146,6 +161,10 @@ class Server(Controls):
         self.url = f"http://{self._ports['http']}"
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
+        #: The URL of Consul's API over HTTPS; empty without `https`.
+        self.https_url = f"https://{self._ports['https']}" if "https" in self._ports else ""
+        #: The file with the certificate of the authority that has signed the server's; empty without `https`.
+        self.ca_file = self._ports.get("https_ca_file", "")
 
     def _check_version(self, wanted: str | None) -> None:
         about = self.server()
@@ -228,6 +247,8 @@ class Server(Controls):
         self._process.kill()
         self._process.wait()
         self._reader.join()
+        if self._certificates is not None:
+            self._certificates.cleanup()
 
     def __enter__(self) -> "Server":
         return self
@@ -284,6 +305,16 @@ class AsyncServer(AsyncControls):
     def url(self) -> str:
         """The URL of Consul's API."""
         return self.sync.url
+
+    @property
+    def https_url(self) -> str:
+        """The URL of Consul's API over HTTPS; empty without `https`."""
+        return self.sync.https_url
+
+    @property
+    def ca_file(self) -> str:
+        """The file with the certificate of the authority that has signed the server's; empty without `https`."""
+        return self.sync.ca_file
 
     @property
     def host(self) -> str:

@@ -4,7 +4,7 @@
         ...
         frozen_consul_server.advance("20s")
 
-    @pytest.mark.proconsul(version="1.8.7", seed=7, files=["consul.hcl"])
+    @pytest.mark.proconsul(as_version="1.8.7", seed=7, files=["consul.hcl"])
     def test_on_an_old_release(consul_server): ...
 
 No fixture is called `consul`: that is the module of the usual client.
@@ -12,6 +12,7 @@ No fixture is called `consul`: that is the module of the usual client.
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, Generator, Iterator
 
 import pytest
@@ -28,10 +29,10 @@ _FINISHED: list[Server] = []
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("proconsul", "a stand-in for Consul")
-    group.addoption("--proconsul-version", help="the release of Consul that the servers emulate, such as 1.8.7")
+    group.addoption("--proconsul-as-version", help="the release of Consul that the servers emulate, such as 1.8.7")
     group.addoption("--proconsul-seed", type=int, help="the seed of each server; a failing test prints its own")
     group.addoption("--proconsul-file", action="append", help="a configuration file for each server; may be repeated")
-    parser.addini("proconsul_version", "the release of Consul that the servers emulate")
+    parser.addini("proconsul_as_version", "the release of Consul that the servers emulate")
     parser.addini("proconsul_seed", "the seed of each server")
     parser.addini("proconsul_files", "configuration files for each server", type="paths")
 
@@ -49,7 +50,7 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
     if seed is None and config.getini("proconsul_seed"):
         seed = int(config.getini("proconsul_seed"))
     options: dict[str, Any] = {
-        "version": config.getoption("proconsul_version") or config.getini("proconsul_version") or None,
+        "as_version": config.getoption("proconsul_as_version") or config.getini("proconsul_as_version") or None,
         "seed": seed,
         "files": config.getoption("proconsul_file") or config.getini("proconsul_files") or [],
     }
@@ -57,7 +58,11 @@ def _options(request: pytest.FixtureRequest) -> dict[str, Any]:
     for mark in reversed(list(request.node.iter_markers("proconsul"))):
         if mark.args:
             given = ", ".join(map(repr, mark.args))
-            raise pytest.UsageError(f"pytest.mark.proconsul({given}): name each option, such as version={mark.args[0]!r}")
+            raise pytest.UsageError(f"pytest.mark.proconsul({given}): name each option, such as as_version={mark.args[0]!r}")
+        known = inspect.signature(Server).parameters
+        for name in mark.kwargs:
+            if name not in known:
+                raise pytest.UsageError(f"pytest.mark.proconsul: unknown option {name}: the options are {', '.join(known)}")
         options.update(mark.kwargs)
     return options
 

@@ -897,6 +897,11 @@ public abstract class Controls {
         public String datacenter() {
             return field("datacenter", String.class::cast);
         }
+
+        /** The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record. */
+        public long epochMs() {
+            return field("epoch_ms", Fields::whole);
+        }
     }
 
     /** What will happen by itself. */
@@ -1569,6 +1574,16 @@ public abstract class Controls {
         /** What the rule does, in words. */
         public String effect() {
             return field("effect", String.class::cast);
+        }
+
+        /** Which requests the rule hits, in words: `PUT, key "job/"`, or `all requests`. */
+        public String requests() {
+            return field("requests", String.class::cast);
+        }
+
+        /** How many requests the rule hits at most; null without a limit. */
+        public Long times() {
+            return field("times", Fields::whole);
         }
 
         /** How often it has hit a request. */

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(ProconsulExtension.class)
 public @interface Proconsul {
     /** The release of Consul that is emulated, such as 1.8.7. */
-    String version() default "";
+    String asVersion() default "";
 
     /** Repeats the run with this seed; 0 takes a fresh one. */
     long seed() default 0;
@@ -29,6 +29,15 @@ public @interface Proconsul {
 
     /** Configuration files of Consul, or folders of them. */
     String[] files() default {};
+
+    /** Files to start with: states, archives of snapshots, or keys as {@code consul kv export} prints them. */
+    String[] data() default {};
+
+    /** Enables ACLs. The token with this secret may do everything; without a token nothing is allowed. */
+    String acl() default "";
+
+    /** Whether HTTPS is served, too, at {@link Server#httpsUrl}. */
+    boolean https() default false;
 
     /** More arguments of {@code proconsul agent}. */
     String[] arguments() default {};

@@ -51,11 +51,14 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
         Server.Builder builder = Server.builder();
         if (chosen.isPresent()) {
             Proconsul options = chosen.get();
-            if (!options.version().isEmpty()) builder.version(options.version());
+            if (!options.asVersion().isEmpty()) builder.asVersion(options.asVersion());
             if (options.seed() != 0) builder.seed(options.seed());
             if (options.frozen()) builder.frozen();
             if (!options.epoch().isEmpty()) builder.epoch(options.epoch());
             for (String file : options.files()) builder.file(Path.of(file));
+            for (String file : options.data()) builder.data(Path.of(file));
+            if (!options.acl().isEmpty()) builder.acl(options.acl());
+            if (options.https()) builder.https();
             builder.arguments(options.arguments());
         }
         return builder.start();

@@ -3,6 +3,7 @@ package com.example.proconsul;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
@@ -20,11 +21,13 @@ import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
 
 /** A server in a process of its own, which ends when it is closed. */
 public final class Server extends Controls implements AutoCloseable {
@@ -45,19 +48,24 @@ public final class Server extends Controls implements AutoCloseable {
     private final HttpClient client = HttpClient.newBuilder().proxy(HttpClient.Builder.NO_PROXY).version(HttpClient.Version.HTTP_1_1).build();
     private final String address;
     private final String control;
+    private final String httpsAddress;
+    private final Path certificates;
     private final long seed;
 
     /** How a server is started. */
     public static final class Builder {
         private final List<String> arguments = new ArrayList<>(List.of("agent", "-dev", "-control-port=0", "-log-level=warn"));
         private String binary = "";
+        private String release = "";
+        private boolean https;
         private String port = "-http-port-ephemeral";
 
         private Builder() {}
 
         /** Emulates a release of Consul, such as 1.8.7. */
-        public Builder version(String version) {
-            return arguments("-as-version=" + version);
+        public Builder asVersion(String release) {
+            this.release = release;
+            return arguments("-as-version=" + release);
         }
 
         /** Repeats the session ids and the jitter of the run with this seed. */
@@ -89,6 +97,22 @@ public final class Server extends Controls implements AutoCloseable {
         /** Reads a configuration file of Consul, or a folder of them. */
         public Builder file(Path path) {
             return arguments((Files.isRegularFile(path) ? "-config-file=" : "-config-dir=") + path);
+        }
+
+        /** Starts with a file: a state, an archive of a snapshot, or keys as {@code consul kv export} prints them. */
+        public Builder data(Path path) {
+            return arguments("-load=" + path);
+        }
+
+        /** Enables ACLs. The token with this secret may do everything; without a token nothing is allowed. */
+        public Builder acl(String management) {
+            return arguments("-acl=" + management);
+        }
+
+        /** Serves HTTPS, too: at {@link Server#httpsUrl}, with a certificate that the authority in {@link Server#caFile} has signed. */
+        public Builder https() {
+            https = true;
+            return this;
         }
 
         /** More arguments of {@code proconsul agent}. */
@@ -124,6 +148,8 @@ public final class Server extends Controls implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of(binary));
         command.addAll(builder.arguments);
         command.add(builder.port);
+        certificates = builder.https ? temporaryFolder() : null;
+        if (builder.https) command.addAll(List.of("-https-dev", "-https-dev-dir=" + certificates));
         ProcessBuilder start = new ProcessBuilder(command).redirectErrorStream(true);
         // A server is what its arguments say, whatever the environment of the tests is.
         start.environment().keySet().removeIf(name -> name.startsWith("CONSUL_") || name.startsWith("PROCONSUL_"));
@@ -131,6 +157,7 @@ public final class Server extends Controls implements AutoCloseable {
             process = start.start();
             process.getOutputStream().close();
         } catch (IOException error) {
+            removeCertificates();
             throw new IllegalStateException(binary + " cannot be run: " + error.getMessage() + "; it may be a binary for another platform", error);
         }
         Thread reader = new Thread(this::read, "proconsul-log");
@@ -140,12 +167,17 @@ public final class Server extends Controls implements AutoCloseable {
         try {
             Map<?, ?> said = await(binary);
             address = (String) said.get("http");
+            httpsAddress = (String) said.get("https");
             control = "http://" + said.get("control") + "/proconsul/v1";
             About about = server();
             seed = about.seed();
             if (!VERSION.equals(about.proconsul())) {
                 throw new IllegalStateException(binary + " is proconsul " + about.proconsul() + ", and this helper is " + VERSION
                     + ": install the binary of " + VERSION + ", or name it with " + BINARY);
+            }
+            String release = (String) about.get("version");
+            if (!builder.release.isEmpty() && !(release + ".").startsWith(builder.release + ".")) {
+                throw new IllegalStateException("Consul " + builder.release + " is not known: the newest release that is emulated is " + release);
             }
         } catch (RuntimeException error) {
             close();
@@ -207,6 +239,16 @@ public final class Server extends Controls implements AutoCloseable {
         return "http://" + address;
     }
 
+    /** The URL of Consul's API over HTTPS, where {@link Builder#https} was called. */
+    public Optional<String> httpsUrl() {
+        return Optional.ofNullable(httpsAddress).map(found -> "https://" + found);
+    }
+
+    /** The file with the certificate of the authority that has signed the server's, where {@link Builder#https} was called. */
+    public Optional<Path> caFile() {
+        return Optional.ofNullable(certificates).map(folder -> folder.resolve("ca.pem"));
+    }
+
     /** The seed of the run, which {@link Builder#seed} repeats. */
     public long seed() {
         return seed;
@@ -244,6 +286,25 @@ public final class Server extends Controls implements AutoCloseable {
     @Override
     public void close() {
         process.destroyForcibly().onExit().join();
+        removeCertificates();
+    }
+
+    private static Path temporaryFolder() {
+        try {
+            return Files.createTempDirectory("proconsul-");
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+    }
+
+    private void removeCertificates() {
+        if (certificates == null || !Files.exists(certificates)) return;
+        try (Stream<Path> files = Files.list(certificates)) {
+            for (Path file : (Iterable<Path>) files::iterator) Files.delete(file);
+            Files.delete(certificates);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
     }
 
     @Override

@@ -41,7 +41,7 @@ class ScenariosTest {
 
     private static Server started(Map<?, ?> options) {
         Server.Builder builder = Server.builder();
-        if (options.containsKey("version")) builder.version((String) options.get("version"));
+        if (options.containsKey("asVersion")) builder.asVersion((String) options.get("asVersion"));
         if (options.containsKey("seed")) builder.seed((Long) options.get("seed"));
         if (options.containsKey("frozen")) builder.frozen();
         if (options.containsKey("epoch")) builder.epoch((String) options.get("epoch"));

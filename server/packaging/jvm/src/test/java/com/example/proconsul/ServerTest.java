@@ -1,6 +1,7 @@
 package com.example.proconsul;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
@@ -13,6 +14,10 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -29,11 +34,36 @@ class ServerTest {
     @Test
     void aServerIsWhatItsArgumentsSay(@TempDir Path folder) throws IOException {
         Path file = Files.writeString(folder.resolve("a.json"), "{\"node_name\": \"of-a-file\"}");
-        try (Server server = Server.builder().version("1.8.7").seed(7).file(file).config("datacenter = \"dc9\"").start()) {
+        try (Server server = Server.builder().asVersion("1.8.7").seed(7).file(file).config("datacenter = \"dc9\"").start()) {
             Server.About about = server.server();
             assertEquals(List.of("1.8.7", 7L, "of-a-file", "dc9"), List.of(about.version(), about.seed(), about.node(), about.datacenter()));
             assertEquals(server.address(), server.environment().get("CONSUL_HTTP_ADDR"));
         }
+    }
+
+    @Test
+    void aReleaseThatIsNotKnownIsRefused() {
+        assertMessage("Consul 9.9 is not known: the newest release that is emulated is 1.", () -> Server.builder().asVersion("9.9").start());
+        try (Server server = Server.builder().asVersion("1.8").start()) {
+            assertEquals("1.8.7", server.server().get("version"));
+        }
+    }
+
+    @Test
+    void dataAclsAndHttpsAreOptions(@TempDir Path folder) throws IOException, InterruptedException {
+        Path keys = Files.writeString(folder.resolve("keys.json"), "[{\"key\": \"color\", \"flags\": 0, \"value\": \"cmVk\"}]");
+        Path authority;
+        try (Server server = Server.builder().data(keys).acl("root").https().start()) {
+            HttpClient client = HttpClient.newHttpClient();
+            HttpRequest.Builder color = HttpRequest.newBuilder(URI.create(server.url() + "/v1/kv/color?raw"));
+            HttpResponse.BodyHandler<String> text = HttpResponse.BodyHandlers.ofString();
+            assertEquals(403, client.send(color.build(), text).statusCode());
+            assertEquals("red", client.send(color.header("X-Consul-Token", "root").build(), text).body());
+            authority = server.caFile().orElseThrow();
+            assertTrue(Files.readString(authority).contains("BEGIN CERTIFICATE"));
+            assertTrue(server.httpsUrl().orElseThrow().startsWith("https://127.0.0.1:"));
+        }
+        assertFalse(Files.exists(authority.getParent()));
     }
 
     @Test
@@ -175,7 +205,7 @@ class ServerTest {
         }
     }
 
-    @Proconsul(version = "1.8.7")
+    @Proconsul(asVersion = "1.8.7", acl = "root", https = true)
     static class Example {
         private static String first = "";
 
