@@ -192,9 +192,8 @@ mod tests {
 
     #[test]
     fn the_lists_of_flags_have_gos_form() {
-        assert!(
-            short_usage(&[flags()]).starts_with("Usage:\n  -advertise value\n    \tThe address")
-        );
+        assert!(short_usage(&[flags()]).starts_with("Usage:\n  -acl value\n    \tEnable ACLs"));
+        assert!(short_usage(&[flags()]).contains("\n  -advertise value\n    \tThe address"));
         assert!(short_usage(&[flags()]).contains("\n  -dev\n    \tDevelopment mode"));
         assert!(long_usage(&[flags()]).contains("\n\n  -http-port=<value>\n     The port"));
         assert!(long_usage(&[flags()]).contains("\n\n  -dev\n     Development mode"));
