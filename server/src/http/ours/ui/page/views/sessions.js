@@ -3,7 +3,7 @@
 import { control, nothingOf, write } from "../data/api.js";
 import { countdown } from "../core/clock.js";
 import { badge, button, el, facts, fill, link, refill } from "../core/dom.js";
-import { count, goDuration, hue, short } from "../core/format.js";
+import { count, goDuration, short } from "../core/format.js";
 import { deadlines, due, held, sessions, use } from "../data/resources.js";
 import { go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
@@ -11,7 +11,7 @@ import { attempt, server } from "../data/server.js";
 import { on } from "../core/signal.js";
 import { copyButton } from "../widgets/copy.js";
 import { ask } from "../widgets/dialog.js";
-import { keyLink } from "../widgets/links.js";
+import { keyLink, sessionDot } from "../widgets/links.js";
 import { table } from "../widgets/table.js";
 
 const checksOf = (session) => [...(session.NodeChecks ?? session.Checks ?? []), ...(session.ServiceChecks ?? []).map((one) => one.ID)];
@@ -29,11 +29,7 @@ export function mount(root) {
   const list = table({
     label: "Sessions",
     columns: [
-      { name: "Session", cell: (one) => {
-        const dot = el("span", { class: "session-dot", "aria-hidden": "true" });
-        dot.style.setProperty("--hue", hue(one.ID));
-        return el("span", { title: one.ID }, dot, one.Name || short(one.ID));
-      }, by: (one) => one.Name || one.ID, width: "minmax(9rem, 2fr)" },
+      { name: "Session", cell: (one) => el("span", { title: one.ID }, sessionDot(one.ID), one.Name || short(one.ID)), by: (one) => one.Name || one.ID, width: "minmax(9rem, 2fr)" },
       { name: "Node", cell: (one) => one.Node, by: (one) => one.Node, from: 520 },
       { name: "TTL", cell: (one) => one.TTL || "none", width: "5rem", from: 420 },
       { name: "Expires in", cell: (one) => expiryOf(one.ID), by: (one) => expiries.get(one.ID) ?? Infinity, width: "6.5rem" },

@@ -10,8 +10,9 @@ async function copy(text) {
   const area = el("textarea", { set: { value: text } });
   document.body.append(area);
   area.select();
-  document.execCommand("copy");
+  const isDone = document.execCommand("copy");
   area.remove();
+  if (!isDone) throw new Error("the browser forbids it");
   return undefined;
 }
 

@@ -27,13 +27,18 @@ export function hueOf(id) {
   return hue(name && !name.startsWith("Consul API ") ? name : id);
 }
 
-/** A session, with its color. */
-export function sessionLink(id, view = "sessions") {
+/** The color of a session as a mark before its name. */
+export function sessionDot(id) {
   const dot = el("span", { class: "session-dot", "aria-hidden": "true" });
   dot.style.setProperty("--hue", hueOf(id));
+  return dot;
+}
+
+/** A session, with its color. */
+export function sessionLink(id, view = "sessions") {
   const query = view === "sessions" ? { id } : { session: id };
   const node = link(nameFor(id), href(view, query), { class: "session-link", title: id });
-  node.prepend(dot);
+  node.prepend(sessionDot(id));
   return node;
 }
 

@@ -4,28 +4,15 @@ import { now } from "../core/clock.js";
 import { button, el, refill } from "../core/dom.js";
 import { moment } from "../core/format.js";
 import { readStory } from "../data/story.js";
-import { attempt, server, tell } from "../data/server.js";
+import { server } from "../data/server.js";
 import { refresher } from "../core/signal.js";
+import { copyButton } from "./copy.js";
 import { nameFor } from "./links.js";
 import { stepList, stepsOf, textOf, titleOf } from "./story.js";
 import { timeWindow } from "./timeline.js";
 import { track } from "./track.js";
 
 const LEAST_SPAN = 10000;
-
-async function copy(text, done) {
-  // Browsers have a clipboard for pages of this machine and for HTTPS only.
-  if (navigator.clipboard) {
-    await attempt(() => navigator.clipboard.writeText(text), done);
-    return;
-  }
-  const area = el("textarea", { set: { value: text } });
-  document.body.append(area);
-  area.select();
-  const isDone = document.execCommand("copy");
-  area.remove();
-  tell(isDone ? done : "The browser did not copy it.", isDone ? "good" : "bad");
-}
 
 /** A picture of the lock from shortly before its holder until shortly after the next one came. */
 function picture({ row, bar, next, delay }) {
@@ -78,8 +65,8 @@ export function storyPane(root, close) {
     refill(head, titleOf(story), () => [
       button("‹ Locks", close, { class: "small back" }), el("h2", {}, titleOf(story)),
       el("div", { class: "actions" },
-        button("Copy as text", () => copy(textOf(story), "Copied the story.")),
-        button("Copy link", () => copy(location.href, "Copied the link.")),
+        copyButton("Copy as text", () => textOf(story)),
+        copyButton("Copy link", () => location.href),
         button("Save as one HTML file", () => save(story)),
         button("Close", close))]);
     // What counts down is drawn by itself.
