@@ -20,6 +20,16 @@ use proconsul_conformance::{Case, Runner, State, Target, cases};
 /// What the suite's own agent, in development mode and with ACLs off, has not. Everything else the probes must find.
 const ABSENT: [Feature; 3] = [Feature::CompactJson, Feature::AclsOn, Feature::MovableClock];
 
+/// Cases that wait for minutes, for an agent that compares itself with the catalog for example: the first to start, so that
+/// nobody waits for them alone at the end.
+const LONGEST: [&str; 5] = [
+    "agent/service/critical-from-the-start",
+    "catalog/deregister/own-health-comes-back",
+    "catalog/deregister/own-node-comes-back",
+    "catalog/register/own-node-is-the-agents",
+    "invalidation/at-once/agent-service-critical-for-too-long",
+];
+
 /// Most cases wait most of the time.
 const THREADS: usize = 48;
 
@@ -51,9 +61,10 @@ fn main() -> ExitCode {
         let shared = !is_for_a_plain_agent(case);
         shared.then(|| case.skip_reason(&facts)).flatten()
     };
-    let (inapplicable, run): (Vec<&Case>, Vec<&Case>) = cases::all()
+    let (inapplicable, mut run): (Vec<&Case>, Vec<&Case>) = cases::all()
         .into_iter()
         .partition(|case| reason(case).is_some());
+    run.sort_by_key(|case| !LONGEST.contains(&case.id));
     let name = format!("a real Consul {}", facts.version);
     left_out::cases(&name, inapplicable.into_iter().filter_map(reason));
     let trials = run.into_iter().map(|case| {

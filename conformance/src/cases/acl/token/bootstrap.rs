@@ -112,11 +112,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let tokens = get(t, "tokens").status_is(200);
             t.same("tokens", tokens.list().len(), 2);
             t.grew("the index", policies.index(), tokens.index());
-            t.check(tokens.index() <= 8, "the tokens have a late index");
-            get(t, "token/00000000-0000-0000-0000-000000000002")
+            let anonymous = get(t, "token/00000000-0000-0000-0000-000000000002")
                 .field_is("/SecretID", "anonymous")
-                .field_is("/Description", "Anonymous Token")
-                .field_is("/Hash", "RNVFSWnfd5DUOuB8vplp+imivlIna3fKQVnkUHh21cA=");
+                .field_is("/Description", "Anonymous Token");
+            // Rarely it was there before the policy, in the form of before 1.4, and written again.
+            if anonymous.json()["CreateIndex"].as_u64() < Some(policies.index()) {
+                anonymous.field_is("/Hash", "f1vc9iHr1UyeDCj1ftbKgYBVLuKMeu1V1Y6GgYjj9VU=");
+            } else {
+                t.check(tokens.index() <= 8, "the tokens have a late index");
+                anonymous.field_is("/Hash", "RNVFSWnfd5DUOuB8vplp+imivlIna3fKQVnkUHh21cA=");
+            }
             get(t, &format!("policy/{GLOBAL}"))
                 .field_is("/Hash", "swIQt6up+s0cV4kePfJ2aRdKCLaQyykF4Hl1Nfdeumk=");
         },
