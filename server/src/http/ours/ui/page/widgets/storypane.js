@@ -67,8 +67,8 @@ export function storyPane(root, close) {
       el("div", { class: "actions" },
         copyButton("Copy as text", () => textOf(story)),
         copyButton("Copy link", () => location.href),
-        button("Save as one HTML file", () => save(story)),
-        button("Close", close))]);
+        button("Save as one HTML file", () => save(story), { class: "small" }),
+        button("Close", close, { class: "small" }))]);
     // What counts down is drawn by itself.
     refill(steps, JSON.stringify(told, (name, value) => value?.until ?? value), () => stepList(told));
   }
