@@ -44,7 +44,7 @@ pub enum HclError {
     },
     /// An error of the parser of JSON, which keeps no positions.
     Plain(String),
-    /// An argument that has been given already, where each may be given [once](Arguments::Once).
+    /// An argument that has been given already, where each may be given [once](crate::Arguments::Once).
     Repeated {
         /// Its name.
         argument: String,
