@@ -64,7 +64,7 @@ fn main() -> ExitCode {
     let (inapplicable, mut run): (Vec<&Case>, Vec<&Case>) = cases::all()
         .into_iter()
         .partition(|case| reason(case).is_some());
-    run.sort_by_key(|case| !LONGEST.contains(&case.id));
+    start_longest_first(&mut run);
     let name = format!("a real Consul {}", facts.version);
     left_out::cases(&name, inapplicable.into_iter().filter_map(reason));
     let trials = run.into_iter().map(|case| {
@@ -101,6 +101,14 @@ fn main() -> ExitCode {
     let conclusion = libtest_mimic::run(&arguments, trials.chain([skips]).collect());
     // The exit code is returned, not exited with, so that dropping the target stops the agent.
     conclusion.exit_code()
+}
+
+fn start_longest_first(cases: &mut [&Case]) {
+    for id in LONGEST {
+        let is_a_case = cases::all().iter().any(|case| case.id == id);
+        assert!(is_a_case, "{id} is no case any more");
+    }
+    cases.sort_by_key(|case| !LONGEST.contains(&case.id));
 }
 
 /// Whether a case is about agents that are not in development mode: it gets one of its own.

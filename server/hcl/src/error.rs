@@ -30,16 +30,16 @@ impl fmt::Display for Position {
 pub enum HclError {
     /// An error at a position.
     At {
-        /// Where.
+        /// The place in the document.
         position: Position,
-        /// What is wrong.
+        /// The message of Consul's parser.
         message: String,
     },
     /// An error of the scanner of JSON.
     Scanned {
-        /// Where.
+        /// The place in the document.
         position: Position,
-        /// What is wrong.
+        /// The message of Consul's parser.
         message: String,
     },
     /// An error of the parser of JSON, which keeps no positions.

@@ -46,7 +46,7 @@ fn a_rollback_by_a_test_is_seen() {
     page.until("row('kept') && !row('lost')");
     page.server.rollback("here").expect("it is there");
     page.sees("rollback to \"here\" ×2");
-    // What the reader does is told once.
+    // An action of the reader makes one notice.
     page.open("dc1/state");
     page.tab.listen();
     page.press("Roll back to here");

@@ -209,8 +209,10 @@ fn an_answer_shows_its_whole_request() {
     });
     page.click_row("answered 200");
     page.sees("The whole request");
-    page.until("[...document.querySelectorAll('.story .badge')].map((one) => one.textContent).join() === 'request,blocked,woken,answer'");
-    page.until("document.querySelector('.story [aria-current]').textContent.includes('+7.0s')");
+    page.until("[...document.querySelectorAll('.request-records .badge')].map((one) => one.textContent).join() === 'request,blocked,woken,answer'");
+    page.until(
+        "document.querySelector('.request-records [aria-current]').textContent.includes('+7.0s')",
+    );
     page.is_clean();
 }
 

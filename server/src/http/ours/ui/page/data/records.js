@@ -54,7 +54,7 @@ export const recordAt = (number) => {
 };
 
 /** All records of a request whose arrival is `root`: how it was blocked, woken, refused and answered, and what it changed. */
-export const storyOf = (root) => records.all.slice(placeOfRecord(root.number))
+export const recordsOf = (root) => records.all.slice(placeOfRecord(root.number))
   .filter((one) => one.caused_by === root.number || one.request === root.request);
 
 /** The records that follow from one. */

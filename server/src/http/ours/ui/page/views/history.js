@@ -5,7 +5,7 @@ import { timeAt } from "../core/clock.js";
 import { badge, button, el, facts, fill, link } from "../core/dom.js";
 import { count, duration } from "../core/format.js";
 import { locks } from "../data/locklog.js";
-import { causedBy, readAround, recordAt, records, storyOf } from "../data/records.js";
+import { causedBy, readAround, recordAt, records, recordsOf } from "../data/records.js";
 import { decoded, go, href, place } from "../core/router.js";
 import { scope } from "../core/scope.js";
 import { attempt } from "../data/server.js";
@@ -48,12 +48,12 @@ const line = (one, ...more) => el("li", {}, recordLink(one.number), " ", more, b
 
 /** How a request went: arrived, blocked, woken, refused, answered, and how long after its arrival. */
 function storyNodes(root, record) {
-  const lines = storyOf(root).slice(0, 100).map((one) => {
+  const lines = recordsOf(root).slice(0, 100).map((one) => {
     const node = line(one, el("span", { class: "quiet" }, `+${duration(one.at_ms - root.at_ms)} `));
     if (one === record) node.setAttribute("aria-current", "true");
     return node;
   });
-  return [el("h3", {}, "The whole request"), el("ol", { class: "plain-list story" }, lines)];
+  return [el("h3", {}, "The whole request"), el("ol", { class: "plain-list request-records" }, lines)];
 }
 
 function causeNodes(record) {
@@ -180,7 +180,7 @@ export function mount(root) {
   /** Draws the pane again when a record of it is new. */
   function drawPane(record, at) {
     const root = rootOf(record);
-    const looks = record ? `${record.number} ${causedBy(record).length} ${root && storyOf(root).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
+    const looks = record ? `${record.number} ${causedBy(record).length} ${root && recordsOf(root).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
     if (looks === drawnPane) return;
     drawnPane = looks;
     pane(detail, record, at);
