@@ -120,6 +120,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "acl.md 8.5.r3, 8.5.r6",
         run: |t| {
             ready(t);
+            let (_, new) = token(t, &json!({}));
             let not_old = "Cannot use legacy endpoint to modify a non-legacy token";
             let rows = [
                 ("{", 400, "Request decode failed: unexpected EOF"),
@@ -139,7 +140,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     403,
                     "Permission denied: Cannot modify root ACL",
                 ),
-                (r#"{"ID":"anonymous","Rules":"key {"}"#, 500, not_old),
+                (
+                    &format!(r#"{{"ID":"{new}","Rules":"key {{"}}"#),
+                    500,
+                    not_old,
+                ),
                 (&format!(r#"{{"ID":"{ROOT}"}}"#), 500, not_old),
                 (
                     r#"{"ID":"x","Rules":"key {"}"#,
