@@ -4,8 +4,8 @@
 
 use std::io::{Write, stderr};
 
+use proconsul::Version;
 use proconsul::config::{AclConfig, AclTokens, Config};
-use proconsul::version::Version;
 use proconsul_conformance::Target;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::sequence::{self, Plan, Side};

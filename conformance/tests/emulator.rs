@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 use proconsul_conformance::case::feature::{Facts, Feature};
 use proconsul_conformance::report::console;
 use proconsul_conformance::runner::deviation::Deviations;

@@ -2,7 +2,7 @@
 //!
 //! `CONFORMANCE_HISTORIES` sets how many times (default 2).
 
-use proconsul::version::Version;
+use proconsul::Version;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::{Runner, Selection, Target};

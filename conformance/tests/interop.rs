@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use hosts::{MANAGEMENT, hosts, hosts_with_acls};
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent, HttpsFiles};
 use shadowed::{lines, shadowed};

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use proconsul::version::Version;
+use proconsul::Version;
 use proconsul_conformance::Target;
 use proconsul_conformance::mutate::{self, Fate};
 

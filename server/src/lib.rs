@@ -74,11 +74,10 @@ pub mod control;
 #[doc(hidden)]
 pub mod engine;
 pub mod faults;
-mod format;
 mod http;
+mod named;
 mod records;
 mod server;
-pub mod version;
 
 // Parts that lie within another, under the names that the import table of `tests/tidy` knows them by.
 pub(crate) use acl::{caller, login};
@@ -87,18 +86,13 @@ pub use config::definition;
 pub(crate) use config::entry;
 #[doc(inline)]
 pub use control::{Address, Server};
-pub(crate) use engine::os;
 #[doc(hidden)]
 pub use engine::{blocking, clock, entropy};
-#[cfg(feature = "snapshots")]
-pub(crate) use format::archive;
-pub(crate) use format::{filter, named};
 pub(crate) use http::ours::ui;
-pub(crate) use proconsul_gocompat as go;
-#[doc(hidden)]
-pub use proconsul_store as store;
-#[doc(hidden)]
-pub use proconsul_store::{timestamp, watch};
+#[doc(inline)]
+pub use proconsul_store::timestamp::Timestamp;
+#[doc(inline)]
+pub use proconsul_version::{ParseVersionError, Version};
 #[doc(inline)]
 pub use records::history;
 pub(crate) use records::{listeners, metrics};

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use parking_lot::Mutex;
+use proconsul::Timestamp;
 use proconsul::control::Control;
 use proconsul::history::Interval;
-use proconsul::timestamp::Timestamp;
 use proconsul_client::recipes::{Election, Held, Keeper, Leadership, Lock, Lost};
 use proconsul_client::{Client, Clock, Error, NewSession};
 

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use proconsul::Server;
+use proconsul::Timestamp;
 use proconsul::config::Config;
 use proconsul::history::Interval;
-use proconsul::timestamp::Timestamp;
 use proconsul_client::{Client, Clock};
 
 use super::contender::{Beliefs, Care, Contender};

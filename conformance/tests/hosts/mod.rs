@@ -1,7 +1,7 @@
 //! The servers that other programs are run against: the emulator in both profiles, and a real Consul.
 
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::target::site::Site;

@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
+use proconsul::Version;
 use proconsul::clock::Rate;
 use proconsul::config::{Config, LogLevel};
-use proconsul::version::Version;
 use proconsul_conformance::ToolError;
 use proconsul_conformance::target::site::Site;
 use proconsul_conformance::time::Clock;

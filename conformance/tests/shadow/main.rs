@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 use proconsul_conformance::shadow::Place;
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::{

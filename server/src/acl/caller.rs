@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::acl::identity::{self, Template};
 use crate::acl::{Authorizer, Decision, DefaultPolicy, Question, Rules};
-use crate::store::{ANONYMOUS, AclId, Identity};
-use crate::version::Version;
+use proconsul_store::{ANONYMOUS, AclId, Identity};
+use proconsul_version::Version;
 
 /// Who asks.
 #[derive(Debug)]

@@ -155,7 +155,7 @@ mod tests {
 
     use super::*;
     use crate::acl::{Authorizer, DefaultPolicy, Question, Resource, Rules};
-    use crate::version::Version;
+    use proconsul_version::Version;
 
     /// Whether rules alone allow each of some questions.
     fn allowed(text: &str, questions: &[Question<'_>]) -> Vec<bool> {

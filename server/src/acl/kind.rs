@@ -1,6 +1,6 @@
 //! What rules can be about, under the names of the language and of Consul's errors.
 
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// What a rule about a name is about. A rule about services is also about the intentions that lead to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

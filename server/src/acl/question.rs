@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// What rules are about, under the names of `POST /v1/internal/acl/authorize` and of refusals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

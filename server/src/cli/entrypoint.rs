@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::cli::settings::environment::Variables;
 use crate::cli::settings::go_flags;
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// The name of the script in Consul's image. A link with this name runs the verb.
 const SCRIPT: &str = "docker-entrypoint.sh";

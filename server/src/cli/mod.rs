@@ -33,7 +33,7 @@ use self::settings::environment::Variables;
 use self::settings::flags::{self, version_flags};
 use self::settings::go_flags::{self, FlagError};
 use crate::config::Config;
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// Consul's exit code for an unknown verb.
 const NOT_UNDERSTOOD: u8 = 127;

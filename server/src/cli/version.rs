@@ -1,6 +1,6 @@
 //! The verb `version`: the emulated version, and proconsul's own.
 
-use crate::version::{BUILD_DATE, Behaviour, Version};
+use proconsul_version::{BUILD_DATE, Behaviour, Version};
 
 /// Returns the output of `version`. Tools parse the first line; the second names proconsul.
 pub(super) fn pretty(version: Version) -> String {

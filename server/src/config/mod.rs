@@ -17,8 +17,8 @@ use std::time::Duration;
 use crate::clock::{Clock, Rate};
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::history::DEFAULT_CAPACITY;
-use crate::store::ConfigEntry;
-use crate::version::{Behaviour, Version};
+use proconsul_store::ConfigEntry;
+use proconsul_version::{Behaviour, Version};
 
 pub use acl::{AclConfig, AclTokens};
 pub use data::DataFiles;

@@ -7,7 +7,7 @@ use super::Server;
 use crate::acl::{DefaultPolicy, Question, Rules};
 use crate::caller::{Caller, Place};
 use crate::config::AclConfig;
-use crate::store::{
+use proconsul_store::{
     AclIdentity, AclInfo, AclObject as _, Identity, MadeIds, RulesForTest, TokenDelete,
     TokenForTest, TokenRow,
 };

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::Server;
 use crate::engine::Explanation;
 use crate::history::{self, Filter, Interval, Record, Unsafe};
-use crate::store::Key;
+use proconsul_store::Key;
 
 /// # History
 impl Server {

@@ -22,25 +22,25 @@ use crate::acl::DefaultPolicy;
 use crate::config::Config;
 use crate::engine::{Checkpoint, Engine};
 use crate::faults::Faults;
-use crate::version::Version;
+use proconsul_version::Version;
 use servers::SharedServers;
 
 #[doc(inline)]
 pub use crate::clock::Rate;
 #[doc(inline)]
 pub use crate::engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
-#[doc(inline)]
-pub use crate::store::timestamp::Timestamp;
-#[doc(inline)]
-pub use crate::store::{
-    Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
-    NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
-};
 pub use acl::{Acl, AclError, Permission, Token};
 pub use address::Address;
 pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
+#[doc(inline)]
+pub use proconsul_store::timestamp::Timestamp;
+#[doc(inline)]
+pub use proconsul_store::{
+    Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
+    NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
+};
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::dump::LoadError;
 pub(crate) use state::dump::read_dump;

@@ -12,7 +12,7 @@ use tracing::warn;
 use super::Server;
 use crate::config::{Config, Epoch, Listener};
 use crate::entropy::Entropy;
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// A server that was started on demand. It stops when it is dropped.
 pub(crate) struct Launched {

@@ -7,8 +7,8 @@ use crate::clock::Rate;
 use crate::engine::Travel;
 use crate::history::Record;
 #[cfg(feature = "control-http")]
-use crate::store::Deadline;
-use crate::timestamp::Timestamp;
+use proconsul_store::Deadline;
+use proconsul_store::timestamp::Timestamp;
 
 /// # Time
 impl Server {

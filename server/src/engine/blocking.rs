@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::engine::threads::aside::{MANY_ROWS, leave};
 use crate::engine::{Engine, Era, Found, Wakened};
 use crate::history::CallId;
-use crate::store::{Answer, Index, News, Read, ReadResult};
+use proconsul_store::{Answer, Index, News, Read, ReadResult};
 
 /// The wait that a client asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

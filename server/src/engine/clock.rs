@@ -17,7 +17,7 @@ use http::HeaderValue;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// The time of one server.
 #[derive(Debug)]

@@ -12,7 +12,6 @@ pub mod clock;
 pub mod entropy;
 mod mutate;
 mod observe;
-pub(crate) mod os;
 mod runs;
 pub(crate) mod threads;
 mod time;
@@ -29,12 +28,12 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
 use crate::metrics::{Measured, Metrics, MetricsSettings};
-use crate::store::{
+use mutate::State;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
     Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
     TxnOutcome, VersionRules,
 };
-use crate::timestamp::Timestamp;
-use mutate::State;
 
 pub(crate) use mutate::Checkpoint;
 pub use mutate::Era;

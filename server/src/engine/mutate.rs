@@ -13,9 +13,9 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
-use crate::store::{Command, Effects, LogEntry, Store};
-use crate::timestamp::Timestamp;
-use crate::watch::Registry;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::watch::Registry;
+use proconsul_store::{Command, Effects, LogEntry, Store};
 
 /// All that an engine keeps, under its lock.
 #[derive(Debug)]

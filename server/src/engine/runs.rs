@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::Engine;
-use crate::store::ProbeRun;
+use proconsul_store::ProbeRun;
 
 /// An order to start or stop a run of a check.
 #[derive(Clone, Debug)]
 pub enum RunOrder {
-    /// Run a check, apply its result as [`crate::store::AgentCommand::Ran`], and call [`Engine::run_ended`].
+    /// Run a check, apply its result as [`proconsul_store::AgentCommand::Ran`], and call [`Engine::run_ended`].
     Start(ProbeRun),
     /// Stop the runs of this registration: its result is no longer wanted.
     Stop(u64),

@@ -9,7 +9,7 @@ use super::threads::parked;
 use super::{Engine, between_steps};
 use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Record};
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines
 /// together. A client that does not read its answer must not hold up a test for ever.

@@ -6,9 +6,9 @@ use super::mutate::Era;
 use super::observe::calls::{Parked, Told};
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
-use crate::store::{Answer, Index, Read, ReadResult, ReadSet, Subject};
-use crate::timestamp::Timestamp;
-use crate::watch::WaiterId;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::watch::WaiterId;
+use proconsul_store::{Answer, Index, Read, ReadResult, ReadSet, Subject};
 
 /// A request that waits until something it read is touched. Dropping it removes the registration.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::named::named;
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 named! {
     /// An error of Consul's that has its cause outside of the request.

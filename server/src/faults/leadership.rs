@@ -7,7 +7,7 @@ use super::Asked;
 use super::consul_error::ConsulError;
 use super::plan::{Hold, Plan, Shown, Stop};
 use crate::named::named;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 named! {
     /// What a cluster without its leader is going through.

@@ -20,7 +20,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::entropy::Entropy;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
 pub use effect::{AclChange, Cut, Effect, Moment, ReportedIndex};

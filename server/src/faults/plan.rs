@@ -8,7 +8,7 @@ use super::consul_error::ConsulError;
 use super::effect::{AclChange, Cut, Effect, ReportedIndex};
 use super::response::Response;
 
-use crate::store::Store;
+use proconsul_store::Store;
 
 /// The steps of a request that is hit, in their order. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Asked;
 use super::effect::{AclChange, Effect, Moment};
 use super::error::RuleError;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// A rule: an effect, and the requests that it hits. All conditions must be met; without any, every request is hit.
 ///

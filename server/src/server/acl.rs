@@ -2,8 +2,8 @@
 
 use crate::config::Config;
 use crate::engine::Engine;
-use crate::store::{AclBootstrap, AclId, AclStart, Index, NewPolicy};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{AclBootstrap, AclId, AclStart, Index, NewPolicy};
+use proconsul_version::{Behaviour, Version};
 
 /// The index of the first entry that a Consul writes: the first builtin policy.
 const FIRST_INDEX: Index = Index(4);

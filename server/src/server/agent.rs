@@ -10,15 +10,15 @@ use crate::config::Config;
 use crate::definition::Defined;
 use crate::engine::Engine;
 use crate::entropy::Entropy;
-use crate::go::json::maps;
 use crate::history::History;
 use crate::http::Reload;
 use crate::metrics::MetricsSettings;
-use crate::store::{
+use proconsul_gocompat::json::maps;
+use proconsul_store::{
     AclStart, AgentCommand, ConfigWrite, Index, Labels, NewCheck, NewNode, NewService,
     Registration, Start, Store, VersionRules,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
 /// A user's first write then gets the same index as on Consul (kv.md 4.1); tests should not rely on it.

@@ -8,8 +8,8 @@ use super::StartError;
 use crate::config::Config;
 use crate::control::{read_dump, writes_of};
 use crate::engine::Engine;
-use crate::go::syscall::error_text;
-use crate::store::{Image, KvWrite};
+use proconsul_gocompat::syscall::error_text;
+use proconsul_store::{Image, KvWrite};
 
 /// The first bytes of a gzip'd file, an archive of a snapshot. What else can be loaded is JSON.
 const GZIP: [u8; 2] = [0x1f, 0x8b];
@@ -95,9 +95,7 @@ fn from_file<T>(
 
 #[cfg(feature = "snapshots")]
 fn archived(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
-    use crate::archive;
-
-    let archive = archive::unpack(bytes, archive::MOST_BYTES)?;
+    let archive = proconsul_archive::unpack(bytes, proconsul_archive::MOST_BYTES)?;
     archive.check()?;
     let image = crate::control::read_snapshot(config, &archive.state).map_err(text_of)?;
     Ok(StartState::Archived(Box::new(image)))

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 use tokio::runtime::{self, Handle};
 
 use crate::engine::threads::aside;
-use crate::os::CORES;
+use proconsul_os::CORES;
 
 /// Those of this process.
 pub(super) static THREADS: SharedThreads = SharedThreads(Mutex::new((Vec::new(), 0)));

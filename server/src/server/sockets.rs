@@ -11,7 +11,6 @@ use super::{Address, StartError};
 use crate::config::{Config, Listener};
 use crate::control::Server;
 use crate::http::{self, Socket};
-use crate::os;
 
 pub(super) type Bound = (Address, Socket);
 
@@ -167,7 +166,7 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
         tracing::warn!(target: "agent", path = %path.display(), "Replacing socket");
     }
     remove_socket(&address);
-    match os::listen_at(path, http::BACKLOG) {
+    match proconsul_os::listen_at(path, http::BACKLOG) {
         Ok(listener) => Ok((address, Socket::Unix(listener))),
         Err(error) => Err(StartError::Listen { address, error }),
     }

@@ -100,7 +100,7 @@ impl TestServer {
     /// ```
     /// # fn main() -> std::io::Result<()> {
     /// # async fn test() -> std::io::Result<()> {
-    /// let as_1_8_7 = proconsul::Server::builder().version(proconsul::version::Version::V1_8_7);
+    /// let as_1_8_7 = proconsul::Server::builder().version(proconsul::Version::V1_8_7);
     /// proconsul::test::server_with(as_1_8_7)
     ///     .run_async(async |server| {
     ///         tokio::net::TcpStream::connect(server.addr()).await?;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul::control::{Restart, Session};
 use proconsul::engine::BlockedOn;
-use proconsul::store::Cause;
+use proconsul_store::Cause;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join};
 

@@ -6,8 +6,8 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 
 /// Nothing here takes as long; a test that would hang fails instead.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -6,8 +6,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::config::{Config, HttpsConfig};
-use proconsul::version::Version;
 use proconsul_client::{Client, Error};
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent, HttpsFiles};

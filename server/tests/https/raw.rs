@@ -5,9 +5,9 @@ use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use proconsul::Version;
 use proconsul::config::Config;
 use proconsul::control::BlockedOn;
-use proconsul::version::Version;
 use proconsul::{Builder, Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};

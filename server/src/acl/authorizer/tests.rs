@@ -1,5 +1,5 @@
 use super::*;
-use crate::version::Version;
+use proconsul_version::Version;
 
 fn authorizer(texts: &[&str], default: DefaultPolicy, version: Version) -> Authorizer {
     let rules = texts.iter().map(|text| {

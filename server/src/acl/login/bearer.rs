@@ -1,8 +1,8 @@
 //! A bearer token: a JSON Web Signature in its compact form.
 
 use super::base64url::decode;
-use crate::go::json::document::document;
-use crate::go::json::value::{Value, ValueKind};
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::value::{Value, ValueKind};
 
 /// A bearer token whose signature is to be checked.
 #[derive(Debug, Default)]

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Claims, Settings};
-use crate::filter::{Field, Filter};
-use crate::go::json::maps;
-use crate::store::{NewBindingRule, is_identity};
-use crate::version::Version;
+use proconsul_filter::{Field, Filter};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{NewBindingRule, is_identity};
+use proconsul_version::Version;
 
 /// What selectors may name.
 const FIELDS: &[Field<Claims>] = &[

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use super::Settings;
-use crate::go::json::document::document;
-use crate::go::json::value as json;
-use crate::go::number;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::value as json;
+use proconsul_gocompat::number;
 
 /// What a method takes from the claims of a token.
 #[derive(Debug, Default)]

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::signature;
-use crate::go::json::maps;
-use crate::go::{duration, number};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::{duration, number};
+use proconsul_version::{Behaviour, Version};
 
 /// The settings that Consul knows. Their names count in any case.
 const NAMES: [&str; 13] = [

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::acl::kind::{GivenRule, Kind};
-use crate::go::json::decode::matches_folded;
+use proconsul_gocompat::json::decode::matches_folded;
 use proconsul_hcl::Position;
 use proconsul_hcl::syntax::{Item, Literal, LiteralKind, Name, Node};
 

@@ -7,11 +7,11 @@ use std::fmt;
 use super::kind::{GivenRule, KINDS, Kind, SCALARS, Scalar};
 use super::level::{Allows, Level};
 use super::table::Levels;
-use crate::go::quote::QuotedBy;
-use crate::go::quote::printable::Unicode;
-use crate::version::{Behaviour, Version};
 use decode::DecodeError;
+use proconsul_gocompat::quote::QuotedBy;
+use proconsul_gocompat::quote::printable::Unicode;
 use proconsul_hcl::{self as hcl, Arguments, HclError};
+use proconsul_version::{Behaviour, Version};
 
 /// The rules of one policy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

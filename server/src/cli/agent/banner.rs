@@ -2,7 +2,7 @@
 
 use crate::cli::resolve::Resolved;
 use crate::config::Config;
-use crate::version::{BUILD_DATE, Behaviour};
+use proconsul_version::{BUILD_DATE, Behaviour};
 
 /// The line about encryption of early releases.
 const NO_ENCRYPTION: &str =

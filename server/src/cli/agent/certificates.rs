@@ -9,7 +9,7 @@ use tracing::info;
 use super::own_file::OwnFile;
 use crate::cli::resolve::Resolved;
 use crate::control::Addresses;
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// The written files. They are deleted when this is dropped, and their folder with them if it was made for them.
 #[derive(Debug)]

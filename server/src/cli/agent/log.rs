@@ -15,9 +15,9 @@ use crate::cli::output;
 use crate::cli::output::writer::Importance;
 use crate::clock::wall_clock;
 use crate::config::{Config, LogLevel};
-use crate::go::json::encode;
 use crate::listeners::{self, Lines};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::encode;
+use proconsul_version::Behaviour;
 
 /// Prints the events of this crate as lines. The target of an event is the name of Consul's logger, such as
 /// `agent.http`; events with other targets are ignored.

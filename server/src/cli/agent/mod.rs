@@ -29,11 +29,11 @@ use crate::cli::settings::load::{Loaded, load};
 use crate::config::Config;
 use crate::control::{Address, Addresses};
 use crate::entropy::Entropy;
-use crate::go::syscall::error_text;
 use crate::https::Tls;
-use crate::os::{CORES, Caught, Signals};
 use crate::server::{self, Reload, StartData};
-use crate::version::Behaviour;
+use proconsul_gocompat::syscall::error_text;
+use proconsul_os::{CORES, Caught, Signals};
+use proconsul_version::Behaviour;
 
 /// The help before the list of flags.
 const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agent, and runs until it is interrupted. \

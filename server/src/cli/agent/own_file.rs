@@ -4,7 +4,7 @@ use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use crate::os::{Identity, Special, special};
+use proconsul_os::{FileKind, Identity, file_kind};
 
 /// The most names that are tried for the unfinished file.
 const NAMES_TRIED: u32 = 100;
@@ -44,11 +44,11 @@ fn kind_of(path: &Path, metadata: &Metadata) -> io::Result<Kind> {
     // A file behind a descriptor, such as a redirected /dev/stdout, belongs to another program.
     let descriptors = ["/dev/fd", "/dev/stderr", "/dev/stdout", "/proc"];
     let is_descriptor = descriptors.iter().any(|place| path.starts_with(place));
-    let wrong = match special(kind) {
-        Some(Special::Fifo) => return Ok(Kind::Fifo),
-        Some(Special::CharacterDevice) => return Ok(Kind::Stream),
-        Some(Special::Socket) => "a socket",
-        Some(Special::BlockDevice) => "a block device",
+    let wrong = match file_kind(kind) {
+        Some(FileKind::Fifo) => return Ok(Kind::Fifo),
+        Some(FileKind::CharacterDevice) => return Ok(Kind::Stream),
+        Some(FileKind::Socket) => "a socket",
+        Some(FileKind::BlockDevice) => "a block device",
         None if kind.is_dir() => "a directory",
         None if is_descriptor => return Ok(Kind::Stream),
         None => return Ok(Kind::File),

@@ -6,8 +6,8 @@ use super::{Failure, Outcome, because};
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::parts::table::columns;
 use crate::cli::emulated_version;
-use crate::go::regexp::Regexp;
-use crate::version::Behaviour;
+use proconsul_gocompat::regexp::Regexp;
+use proconsul_version::Behaviour;
 
 commands! {
     "event" "[PAYLOAD]" event "Fires a user event" {

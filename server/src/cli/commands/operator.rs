@@ -12,8 +12,8 @@ use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::parts::table::columns;
 use crate::cli::output;
 use crate::entropy::Entropy;
-use crate::go::json::document::document;
-use crate::go::json::encode::reprint::compact;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::encode::reprint::compact;
 
 commands! {
     "connect ca get-config" "" get_config "Prints the configuration of Connect's authority" {}

@@ -1,9 +1,9 @@
 //! `snapshot save`, `inspect`, `restore`.
 
 use super::{Outcome, because, source};
-use crate::archive::{self, Archive};
 use crate::cli::commands::parts::flags::Given;
-use crate::go::syscall::error_text;
+use proconsul_archive::{self, Archive};
+use proconsul_gocompat::syscall::error_text;
 
 commands! {
     "snapshot inspect" "FILE" inspect "Prints what a snapshot says about itself" {}
@@ -34,7 +34,7 @@ fn load(path: &str, reading: &str) -> Result<Vec<u8>, super::Failure> {
 async fn inspect(given: Given) -> Outcome {
     let verifying = "Error verifying snapshot: failed to decompress snapshot";
     let packed = load(file_argument(&given)?, verifying)?;
-    let Archive { meta, .. } = archive::unpack(&packed, archive::MOST_BYTES)
+    let Archive { meta, .. } = proconsul_archive::unpack(&packed, proconsul_archive::MOST_BYTES)
         .map_err(|error| format!("Error verifying snapshot: {error}"))?;
     let line = |(name, value): (&str, String)| format!("{name:<13}{value}\n");
     let lines = [
@@ -66,7 +66,7 @@ async fn save(given: Given) -> Outcome {
         format!("Error writing unverified snapshot file: open {unverified}: {error}")
     })?;
     let read = load(&unverified, "Error verifying snapshot")?;
-    let Archive { meta, .. } = archive::unpack(&read, archive::MOST_BYTES)
+    let Archive { meta, .. } = proconsul_archive::unpack(&read, proconsul_archive::MOST_BYTES)
         .map_err(|error| format!("Error verifying snapshot: {error}"))?;
     let renamed = match std::path::Path::new(file).is_dir() {
         true => Err("file exists".to_owned()),

@@ -9,8 +9,8 @@ use crate::definition::{
     AccessLogs, CheckDefinition, EnvoyExtension, ExposedPath, Locality, NewService, Proxy,
     ServiceAddress, ServiceDefinition, ServicePort, Timing, TransparentProxy, Upstream, Weights,
 };
-use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::encode::to_text;
+use proconsul_gocompat::duration::{self, DurationQuotes};
+use proconsul_gocompat::json::encode::to_text;
 
 /// The members of a definition, by names in lower case without underscores, because Consul accepts both spellings.
 struct Members<'a>(BTreeMap<String, &'a Tree>);

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::cli::document::hcl;
 use crate::cli::document::tree::{JsonNumbers, Tree};
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// A piece of configuration that has been read, but not parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::go::json::document::document;
-use crate::go::json::value::{Value, ValueKind};
-use crate::go::number::truncated;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_gocompat::number::truncated;
 use proconsul_hcl::{MAX_DEPTH, TOO_DEEP};
 
 /// A value of JSON or HCL. The HCL parser wraps each object in a list, as Consul's does; the decoder in `slot` unwraps

@@ -6,7 +6,7 @@ use super::{Errors, duration_of};
 use crate::cli::settings::Settings;
 use crate::cli::settings::flags::called;
 use crate::config::AclConfig;
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// Whether the old key alone enables ACLs (acl.md 1.7).
 fn is_enabled_by_old_key(settings: &Settings) -> bool {

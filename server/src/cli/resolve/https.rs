@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::cli::document::hcl;
     use crate::cli::settings::keys::{Remarks, take_document};
-    use crate::version::Version;
+    use proconsul_version::Version;
 
     fn taken(document: &str) -> HttpsConfig {
         let tree = hcl::parse(document).expect("the test gives HCL");

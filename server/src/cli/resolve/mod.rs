@@ -19,8 +19,8 @@ use crate::cli::settings::Settings;
 use crate::cli::settings::flags::called;
 use crate::config::{Config, LogLevel, Network};
 use crate::definition::{meta, node_id};
-use crate::go::duration::{self, DurationQuotes};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::duration::{self, DurationQuotes};
+use proconsul_version::{Behaviour, Version};
 
 /// The resolved configuration of an agent.
 #[derive(Clone, Debug, PartialEq)]

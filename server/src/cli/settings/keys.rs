@@ -4,7 +4,7 @@ use crate::cli::document::shape;
 use crate::cli::document::tree::Tree;
 use crate::cli::resolve::Errors;
 use crate::cli::settings::{IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, SettingField, Settings};
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// The keys of a document that have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::cli::document::sources::{self, ConfigSource, Language};
 use crate::cli::resolve;
 use crate::cli::settings::Settings;
 use crate::cli::settings::keys::{self, Remarks};
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// The settings of all sources, with remarks about them.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::cli::document::tree::Tree;
-use crate::go::number;
+use proconsul_gocompat::number;
 
 /// The field of a setting, whose variant is the type of the values.
 pub(crate) enum Slot<'a> {

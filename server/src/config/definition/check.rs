@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::{DefinitionError, DefinitionRules};
-use crate::go::duration;
-use crate::store::{
+use proconsul_gocompat::duration;
+use proconsul_store::{
     Alias, CheckSource, CheckSpec, NewCheck, Probe, ProbeTarget, ProbeTls, Thresholds,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// The shortest time between two runs.
 const SHORTEST_INTERVAL: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{CheckDefinition, CheckOwner, DefinitionError, DefinitionRules};
-use crate::store::{CheckSpec, NewService, ServiceAddress};
+use proconsul_store::{CheckSpec, NewService, ServiceAddress};
 
 /// Returns the specifications of the checks of a service.
 pub(super) fn check_specs(

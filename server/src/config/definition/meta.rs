@@ -1,6 +1,6 @@
 //! Consul's limits of metadata: of nodes, of services, and of the searches of prepared queries.
 
-use crate::store::Labels;
+use proconsul_store::Labels;
 
 /// The most pairs.
 const PAIRS: usize = 64;

@@ -14,11 +14,11 @@ pub(crate) use check::CheckOwner;
 pub use check::{CheckDefinition, Timing};
 pub use service::ServiceDefinition;
 
-pub use crate::store::{
+pub use proconsul_store::{
     AccessLogs, CheckSpec, EnvoyExtension, ExposedPath, Locality, NewService, Proxy,
     ServiceAddress, ServicePort, ServiceSpec, TransparentProxy, Upstream, Weights,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// The rules for all definitions of an agent.
 #[derive(Clone, Copy, Debug)]

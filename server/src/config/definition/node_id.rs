@@ -1,6 +1,6 @@
 //! What is wrong with the id of a node, in the words of the library that parses it for Consul.
 
-use crate::store::{NodeIdFlaw, check_node_id};
+use proconsul_store::{NodeIdFlaw, check_node_id};
 
 /// Why an id is invalid; `None` for a valid one.
 pub(crate) fn flaw(id: &str) -> Option<String> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::store::{ExposedPath, NewService, Proxy, Upstream};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{ExposedPath, NewService, Proxy, Upstream};
+use proconsul_version::{Behaviour, Version};
 
 /// The default type of an upstream.
 const SERVICE: &str = "service";

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::store::{Locality, NewService, ServicePort};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{Locality, NewService, ServicePort};
+use proconsul_version::{Behaviour, Version};
 
 /// Takes away the settings that a release does not know.
 pub(super) fn forget_unknown(service: &mut NewService, version: Version) {

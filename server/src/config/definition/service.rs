@@ -4,7 +4,7 @@ use super::instance::{check_specs, complete_addresses};
 use super::proxy::name_destination_types;
 use super::reach::forget_unknown;
 use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, problems};
-use crate::store::{NewService, ServiceSpec, Weights};
+use proconsul_store::{NewService, ServiceSpec, Weights};
 
 /// The definition of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

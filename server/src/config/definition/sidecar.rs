@@ -6,7 +6,7 @@ use super::instance::{check_specs, complete_addresses};
 use super::proxy::name_destination_types;
 use super::reach::forget_unknown;
 use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError, meta};
-use crate::store::{NewService, Proxy, Sidecar};
+use proconsul_store::{NewService, Proxy, Sidecar};
 
 /// The default address of the service behind a sidecar.
 const LOOPBACK: &str = "127.0.0.1";

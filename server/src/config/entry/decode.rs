@@ -2,12 +2,12 @@
 //! of it. Unknown names are refused, all of them at once.
 
 use super::field::{Field, Shape, is_named};
-use crate::go::json::maps;
-use crate::go::json::object::object_text;
-use crate::go::json::value::{Value, ValueKind};
-use crate::go::{duration, number};
-use crate::store::{ConfigMembers, ConfigValue};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::json::object::object_text;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_gocompat::{duration, number};
+use proconsul_store::{ConfigMembers, ConfigValue};
+use proconsul_version::{Behaviour, Version};
 
 /// What goes wrong while a body is read.
 struct Decoder {

@@ -1,6 +1,6 @@
 //! The fields of entries: their shapes, and when they are shown.
 
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// A field of an entry, or of a structure in one.
 #[derive(Clone, Copy, Debug)]

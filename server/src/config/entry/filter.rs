@@ -3,9 +3,9 @@
 use super::field::{Field, Shape};
 use super::show::whole;
 use super::{find, intention};
-use crate::filter::{Filter, Match, Predicate};
-use crate::store::{ConfigMembers, ConfigRow, ConfigValue};
-use crate::version::Version;
+use proconsul_filter::{Filter, Match, Predicate};
+use proconsul_store::{ConfigMembers, ConfigRow, ConfigValue};
+use proconsul_version::Version;
 
 /// A structure that was not sent.
 static UNSET: ConfigValue = ConfigValue::Members(ConfigMembers::new());

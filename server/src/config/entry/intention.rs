@@ -8,13 +8,13 @@ use super::decode::decode_known;
 use super::field::Shape::{self, Int, List, Struct, Text};
 use super::field::{Field, LABELS, always, set};
 use super::kinds::PERMISSION;
-use crate::go::json::document::document;
-use crate::go::json::maps;
-use crate::go::json::value::Value;
-use crate::go::quote::Quoted;
-use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index, intention_hash};
-use crate::version::Behaviour::IntentionEntries;
-use crate::version::Version;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::json::value::Value;
+use proconsul_gocompat::quote::Quoted;
+use proconsul_store::{ConfigEntry, ConfigRow, ConfigValue, Index, intention_hash};
+use proconsul_version::Behaviour::IntentionEntries;
+use proconsul_version::Version;
 
 /// The kind of the entries that hold intentions.
 pub(crate) const ENTRIES: &str = "service-intentions";

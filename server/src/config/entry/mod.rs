@@ -11,10 +11,10 @@ pub(crate) mod intention;
 mod kinds;
 mod show;
 
-use crate::go::json::document::document;
-use crate::go::json::value::{Value, ValueKind};
-use crate::store::{ConfigEntry, ConfigValue};
-use crate::version::Version;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_store::{ConfigEntry, ConfigValue};
+use proconsul_version::Version;
 
 pub(crate) use check::intentions::check_sources;
 pub(crate) use check::{EntryFlaw, check};

@@ -4,10 +4,10 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::field::{Field, Shape};
 use super::{find, kinds};
-use crate::go::duration;
-use crate::go::json::encode::{self, Json};
-use crate::store::{ConfigEntry, ConfigRow, ConfigValue, Index};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::encode::{self, Json};
+use proconsul_store::{ConfigEntry, ConfigRow, ConfigValue, Index};
+use proconsul_version::{Behaviour, Version};
 
 /// A stored entry as clients see it.
 pub(crate) struct ShownEntry<'a> {

@@ -26,10 +26,10 @@ use tokio::net::TcpListener;
 
 use super::Control;
 use crate::engine::threads::aside::Work;
-use crate::go::url;
 use call::{Call, Refused};
 use groups::calls;
 use guard::Guard;
+use proconsul_gocompat::url;
 
 pub(crate) use guard::LocalSocket;
 

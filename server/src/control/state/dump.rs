@@ -12,13 +12,13 @@ use crate::config::Config;
 use crate::control::Server;
 #[cfg(feature = "snapshots")]
 use crate::engine::Engine;
-use crate::store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
-use crate::store::{
+use proconsul_store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
     AclImage, AgentImage, AutopilotRow, CheckRow, ConfigImage, CoordinateImage, Flaw, Image, Index,
     NodeRow, PreparedQueryRow, ServiceRow, TableIndexes,
 };
-use crate::timestamp::Timestamp;
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// The version of the format. It changes whenever an older state can no longer be loaded.
 const FORMAT: u64 = 1;

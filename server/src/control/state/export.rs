@@ -7,7 +7,7 @@ use base64::prelude::BASE64_STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::control::state::Keys;
-use crate::store::{Content, Key, KvVerb, KvWrite};
+use proconsul_store::{Content, Key, KvVerb, KvWrite};
 
 /// A key as `consul kv export` prints it.
 #[derive(Deserialize, Serialize)]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use super::Server;
-use crate::store::{
+use proconsul_store::{
     Behavior, CheckRow, ChecksInState, Content, Entry, Index, Key, KvList, KvRow, KvVerb, KvWrite,
     Labels, NewSession, NodeInfo, NodeList, NodeRow, Read, Refusal, ServiceRow, SessionDestroy,
     SessionList, SessionRenew, SessionRow,

@@ -9,7 +9,7 @@ use crate::clock::Patience;
 use crate::engine::threads::parked;
 use crate::engine::{Engine, State, between_steps};
 use crate::history::{CallId, Filter, History, Record};
-use crate::store::{Key, Subject};
+use proconsul_store::{Key, Subject};
 
 /// What clients are to be blocked on.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use crate::history::CallId;
-use crate::store::{Index, Store, Subject};
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{Index, Store, Subject};
 
 /// The signal that wakes a waiter.
 #[derive(Debug, Default)]

@@ -12,9 +12,9 @@ use super::Engine;
 use super::mutate::State;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
-use crate::store::{Key, Subject};
-use crate::timestamp::Timestamp;
 use calls::{Parked, Told, WakeDelay};
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{Key, Subject};
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::{Blocked, Held};

@@ -9,11 +9,11 @@ use crate::engine::Engine;
 use crate::engine::mutate::{Checkpoint, Mutation, State};
 use crate::entropy::Entropy;
 use crate::history::{Happened, History};
-use crate::store::{
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
     Deadline, Deregistration, Flaw, Image, Key, NewNode, Refusal, Registration, SessionId, Store,
     Subject,
 };
-use crate::timestamp::Timestamp;
 
 /// Who holds a key, and what keeps others from acquiring it.
 #[derive(Clone, Debug)]

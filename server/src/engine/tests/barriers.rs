@@ -11,8 +11,8 @@ use super::interleaved::{end, in_every_order_of, in_many_orders_of, start};
 use super::{Engine, answer, get, observed, put, wait_past};
 use crate::blocking::Wait;
 use crate::history::{Filter, Happened, History, Kind};
-use crate::store::Index;
-use crate::timestamp::Timestamp;
+use proconsul_store::Index;
+use proconsul_store::timestamp::Timestamp;
 
 /// A wait for something that comes is over long before. A wake-up that was lost is found as a deadlock.
 const PATIENCE: Duration = Duration::from_secs(3600);

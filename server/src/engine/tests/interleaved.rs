@@ -19,7 +19,7 @@ use super::{
     Clock, Engine, Key, KvList, KvVerb, SessionList, Version, answer, create_session, engine, get,
     nobody_waits, put, value, wait_past, write,
 };
-use crate::store::{Answer, Entry, Index, Read, SessionDestroy};
+use proconsul_store::{Answer, Entry, Index, Read, SessionDestroy};
 
 thread_local! {
     /// Whether this thread runs under the scheduler.

@@ -18,12 +18,12 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
 use crate::server::rules_of;
-use crate::store::{
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
     Behavior, Content, Entry, Index, Key, KvGet, KvList, KvVerb, KvWrite, Labels, NewNode,
     NewSession, NodeChecks, NodeList, NodeSessions, Read, Registration, SessionList, Store,
 };
-use crate::timestamp::Timestamp;
-use crate::version::Version;
+use proconsul_version::Version;
 
 pub(super) use interleaved::between_steps;
 

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::{Clock, Engine, Key, KvList, Version, answer, engine, get, put, value, wait_past};
-use crate::store::{Entry, Index, Read};
+use proconsul_store::{Entry, Index, Read};
 
 /// How many write, each its own key under a prefix of its own.
 const WRITERS: usize = 8;

@@ -13,7 +13,7 @@ use super::{
     Clock, Engine, Index, Key, KvList, Labels, NodeList, SessionList, Version, Wait, answer,
     create_session, engine, get, put, value, wait_past,
 };
-use crate::store::{Answer, Image, Read};
+use proconsul_store::{Answer, Image, Read};
 
 /// An engine with the key `a`, which is `old` in the image and `new` now, at the index.
 fn changed() -> (Engine, Image, Index) {

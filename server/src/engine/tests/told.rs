@@ -12,8 +12,8 @@ use super::interleaved::{end, in_every_order_of, start};
 use super::{Clock, Index, Key, KvList, Version, create_session, engine, get, observed, put};
 use crate::engine::Wakened;
 use crate::history::{Filter, Kind};
-use crate::store::Answer;
-use crate::timestamp::Timestamp;
+use proconsul_store::Answer;
+use proconsul_store::timestamp::Timestamp;
 
 const MINUTE: Duration = Duration::from_secs(60);
 

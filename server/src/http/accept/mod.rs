@@ -20,9 +20,9 @@ use crate::control::Doors;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
 use crate::https::Tls;
-use crate::os::{CORES, UnixListener};
-use crate::version::Behaviour;
 use connections::Place;
+use proconsul_os::{CORES, UnixListener};
+use proconsul_version::Behaviour;
 use tasks::Tasks;
 
 /// The bytes that Go allows above the configured size of a request's head.

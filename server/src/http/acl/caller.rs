@@ -12,8 +12,8 @@ use super::state::Acls;
 use crate::caller::{Caller, Place};
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{ANONYMOUS, AclIdentity, AclKnown};
-use crate::version::Behaviour;
+use proconsul_store::{ANONYMOUS, AclIdentity, AclKnown};
+use proconsul_version::Behaviour;
 
 const TOKEN: HeaderName = HeaderName::from_static("x-consul-token");
 

@@ -5,7 +5,7 @@ use crate::caller::Caller;
 use crate::history::Happened;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// ACLs are disabled.

@@ -14,8 +14,8 @@ use crate::history::{CallId, Happened, TokenNamed};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{AclId, Key};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{AclId, Key};
+use proconsul_version::{Behaviour, Version};
 
 const FILTERED: HeaderName = HeaderName::from_static("x-consul-results-filtered-by-acls");
 

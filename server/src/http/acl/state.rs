@@ -9,7 +9,7 @@ use crate::acl::DefaultPolicy;
 pub(crate) use crate::caller::Caller;
 use crate::config::{AclConfig, AclTokens};
 use crate::engine::Era;
-use crate::store::AclStamp;
+use proconsul_store::AclStamp;
 
 /// The ACLs of a server that has them on.
 #[derive(Debug)]

@@ -2,8 +2,8 @@
 
 use super::state::Acls;
 use crate::config::AclTokens;
-use crate::store::ANONYMOUS;
-use crate::version::{Behaviour, Version};
+use proconsul_store::ANONYMOUS;
+use proconsul_version::{Behaviour, Version};
 
 impl Acls {
     /// Returns the secret with which the agent does what it does itself.

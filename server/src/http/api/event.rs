@@ -7,16 +7,16 @@ use http::StatusCode;
 
 use crate::acl::{Question, Resource};
 use crate::blocking;
-use crate::go::json::encode::{Base64, Text};
-use crate::go::regexp::Regexp;
 use crate::http::acl::rights::Rights;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{Answer, EventList, EventRow, Index, NewEvent, NodeInfo, ServiceRow};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::encode::{Base64, Text};
+use proconsul_gocompat::regexp::Regexp;
+use proconsul_store::{Answer, EventList, EventRow, Index, NewEvent, NodeInfo, ServiceRow};
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/event/fire/" [PUT] => waits(fire);

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::blocking::{self, Wait};
-use crate::filter::Filter;
-use crate::go::number;
 use crate::http::acl::permission_denied;
 use crate::http::api::catalog::{
     NOTHING, has_early_rights, instances, names_peer, read, read_options, reply, sees_node,
@@ -19,11 +17,13 @@ use crate::http::reply::table::{Look, Surface};
 use crate::http::request::selection::{node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_filter::Filter;
+use proconsul_gocompat::number;
+use proconsul_store::{
     CheckRow, ChecksInState, ConnectInstances, Elsewhere, Index, IngressInstances, Instance,
     NodeChecks, Read, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances, WithToken,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/health/node/" [GET] => waits(&node);

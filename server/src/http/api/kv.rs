@@ -9,11 +9,6 @@ use http::{Method, StatusCode};
 
 use crate::acl::{Question, Resource};
 use crate::blocking;
-use crate::go::json::encode::Text;
-use crate::go::number;
-use crate::go::number::NumberError;
-use crate::go::url::path;
-use crate::go::url::path_unescape;
 use crate::history::RefusedBecause;
 use crate::http::acl::authorize;
 use crate::http::acl::rights::Rights;
@@ -23,11 +18,16 @@ use crate::http::reply::list::JsonList;
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_gocompat::json::encode::Text;
+use proconsul_gocompat::number;
+use proconsul_gocompat::number::NumberError;
+use proconsul_gocompat::url::path;
+use proconsul_gocompat::url::path_unescape;
+use proconsul_store::{
     AcquireRefused, Answer, Content, Entry, Index, Key, KvGet, KvList, KvNames, KvRefused, KvVerb,
     KvWrite, KvWriteInFlight, Read, Refusal,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/kv/" [GET PUT DELETE] => soon(kv);

@@ -5,9 +5,6 @@ use std::time::Duration;
 
 use crate::acl::{Question, Resource};
 use crate::blocking;
-use crate::go::duration;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::acl::authorize;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
@@ -17,11 +14,14 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{
     Behavior, NewSession, NodeSessions, Read, Refusal, ServiceCheck, SessionDestroy, SessionInfo,
     SessionList, SessionRenew, SessionRow,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/session/create" [PUT] => soon(create);

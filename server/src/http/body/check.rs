@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::durations::AnyDuration;
-use crate::go::json::context::DecodeContext;
-use crate::go::json::decode::Decode;
-use crate::go::json::value::Value;
-use crate::store::NewCheck;
+use proconsul_gocompat::json::context::DecodeContext;
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_gocompat::json::value::Value;
+use proconsul_store::NewCheck;
 
 /// The default status of a check (session.md trap 26).
 const CRITICAL: &str = "critical";

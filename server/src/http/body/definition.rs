@@ -8,10 +8,10 @@ use super::check::CheckId;
 use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
 use crate::definition::{CheckDefinition, ServiceDefinition};
-use crate::go::json::decode::{BodyField, fields, go_struct};
-use crate::go::json::kinds::Int;
-use crate::store::{Labels, Locality, NewService, ServiceAddress, ServicePort, Weights};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::decode::{BodyField, fields, go_struct};
+use proconsul_gocompat::json::kinds::Int;
+use proconsul_store::{Labels, Locality, NewService, ServiceAddress, ServicePort, Weights};
+use proconsul_version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
 const CHECK_TYPE: &str = "struct { Interval interface {}; Timeout interface {}; TTL interface {}; DeregisterCriticalServiceAfter interface {}; Args []string \"json:\\\"args\\\"\"; ScriptArgsSnake []string \"json:\\\"script_args\\\"\"; DeregisterCriticalServiceAfterSnake interface {} \"json:\\\"deregister_critical_service_after\\\"\"; DockerContainerIDSnake string \"json:\\\"docker_container_id\\\"\"; TLSSkipVerifySnake bool \"json:\\\"tls_skip_verify\\\"\"; ServiceIDSnake string \"json:\\\"service_id\\\"\"; *structs.Alias }";

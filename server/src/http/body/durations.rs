@@ -2,13 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::go::duration;
-use crate::go::json::context::{DecodeContext, DecodeError};
-use crate::go::json::decode::Decode;
-use crate::go::json::kinds::Any;
-use crate::go::json::value::{Value, ValueKind};
-use crate::go::number;
-use crate::go::quote::Quoted;
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::context::{DecodeContext, DecodeError};
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_gocompat::json::kinds::Any;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_gocompat::number;
+use proconsul_gocompat::quote::Quoted;
 
 /// A duration in a field of Go's type `interface{}`. Values of other kinds are 0. An invalid text, even an empty one,
 /// fails only after the whole object has been decoded.

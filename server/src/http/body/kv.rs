@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::go::json::encode::{Base64, Text};
-use crate::store::{Key, KvRow};
+use proconsul_gocompat::json::encode::{Base64, Text};
+use proconsul_store::{Key, KvRow};
 
 /// A key (kv.md 1.3).
 #[derive(Serialize)]

@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::go::json::context::DecodeContext;
-use crate::go::json::decode::{Decode, go_struct};
-use crate::go::json::kinds::Int;
-use crate::go::json::object::AnyObject;
-use crate::go::json::value::{Value, ValueKind};
-use crate::store::{AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::DecodeContext;
+use proconsul_gocompat::json::decode::{Decode, go_struct};
+use proconsul_gocompat::json::kinds::Int;
+use proconsul_gocompat::json::object::AnyObject;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_store::{AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream};
+use proconsul_version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
 const PROXY_TYPE: &str = "struct { DestinationServiceNameSnake string \"json:\\\"destination_service_name\\\"\"; DestinationServiceIDSnake string \"json:\\\"destination_service_id\\\"\"; LocalServiceAddressSnake string \"json:\\\"local_service_address\\\"\"; LocalServicePortSnake int \"json:\\\"local_service_port\\\"\"; *structs.Alias }";

@@ -1,7 +1,7 @@
 //! The metadata of an answer.
 
 use crate::http::reply::object::{JsonMembers, JsonObject, object};
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// Returns the metadata of an answer, for bodies that contain it. Its fields depend on the release (1.22.md A7).
 /// `is_filtered` says that rows were removed, as [`Rights`](crate::http::acl::rights::Rights) knows.

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::go::EmbeddedNames;
-use crate::go::json::context::{DecodeContext, DecodeError};
-use crate::go::json::decode::Decode;
-use crate::go::json::value::{Value, ValueKind};
+use proconsul_gocompat::EmbeddedNames;
+use proconsul_gocompat::json::context::{DecodeContext, DecodeError};
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_gocompat::json::value::{Value, ValueKind};
 
 /// The zero value of Go's type: the first moment of the year 1, in nanoseconds of the Unix epoch.
 const ZERO: i128 = -62_135_596_800_000_000_000;

@@ -3,13 +3,13 @@
 
 use serde::Serialize;
 
-use crate::go::duration;
-use crate::go::json::encode::Json;
 use crate::http::reply::table::{Empty, Look, Surface, table};
-use crate::store::{
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::encode::Json;
+use proconsul_store::{
     self, CheckRow, Instance, Labels, NewService, NodeRow, ServiceAddress, ServicePort, ServiceRow,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Missing metadata, shown as `{}`.
 pub(crate) static NO_LABELS: Labels = Labels::new();
@@ -85,13 +85,13 @@ pub(crate) struct Locality<'a> {
 }
 
 /// Shows where a node or a service is.
-pub(crate) fn locality(place: Option<&store::Locality>) -> Option<Locality<'_>> {
-    place.map(|store::Locality { region, zone }| Locality { region, zone })
+pub(crate) fn locality(place: Option<&proconsul_store::Locality>) -> Option<Locality<'_>> {
+    place.map(|proconsul_store::Locality { region, zone }| Locality { region, zone })
 }
 
 table! {
     /// The weights of a service in DNS.
-    pub(crate) Weights of weights: store::Weights {
+    pub(crate) Weights of weights: proconsul_store::Weights {
         "Passing" => number(weights.passing),
         "Warning" => number(weights.warning),
     }
@@ -114,7 +114,7 @@ table! {
 
 table! {
     /// The settings of a proxy.
-    pub(crate) Proxy of proxy: store::Proxy, look: Look {
+    pub(crate) Proxy of proxy: proconsul_store::Proxy, look: Look {
         "TransparentProxy" since Behaviour::JsonNodeServiceMode
             if keeps_empty(look) && is_set(&proxy.transparent) =>
             within(TransparentProxy, proxy.transparent),
@@ -144,7 +144,7 @@ fn is_set<T: Default + PartialEq>(settings: &T) -> bool {
     *settings != T::default()
 }
 
-fn extensions(proxy: &store::Proxy, look: Look) -> Vec<EnvoyExtension<'_>> {
+fn extensions(proxy: &proconsul_store::Proxy, look: Look) -> Vec<EnvoyExtension<'_>> {
     let extensions = proxy.envoy_extensions.iter();
     extensions
         .map(|extension| EnvoyExtension::new(extension, look))
@@ -153,7 +153,7 @@ fn extensions(proxy: &store::Proxy, look: Look) -> Vec<EnvoyExtension<'_>> {
 
 table! {
     /// The access logs of a proxy.
-    AccessLogs of logs: store::AccessLogs {
+    AccessLogs of logs: proconsul_store::AccessLogs {
         "Enabled", omitempty => json(logs.enabled),
         "DisableListenerLogs", omitempty => json(logs.disable_listener_logs),
         "Type", omitempty => json(logs.kind),
@@ -165,7 +165,7 @@ table! {
 
 table! {
     /// An extension of a proxy.
-    EnvoyExtension of extension: store::EnvoyExtension {
+    EnvoyExtension of extension: proconsul_store::EnvoyExtension {
         "Name" => json(extension.name),
         "Required" => json(extension.required),
         "Arguments" => json(extension.arguments.as_deref().map(Json)),
@@ -176,7 +176,7 @@ table! {
 
 table! {
     /// The settings of a transparent proxy.
-    TransparentProxy of transparent: store::TransparentProxy {
+    TransparentProxy of transparent: proconsul_store::TransparentProxy {
         "OutboundListenerPort", omitempty => number(transparent.outbound_listener_port),
         "DialedDirectly", omitempty => flag(transparent.dialed_directly),
     }
@@ -184,7 +184,7 @@ table! {
 
 table! {
     /// An upstream: a service that a proxy reaches.
-    Upstream of upstream: store::Upstream, look: Look {
+    Upstream of upstream: proconsul_store::Upstream, look: Look {
         "DestinationType" => text(upstream.destination_type),
         "DestinationPartition" since Behaviour::JsonPartition, omitempty =>
             text(upstream.destination_partition),
@@ -226,7 +226,7 @@ table! {
 
 table! {
     /// Paths and checks that can be reached without Connect.
-    Expose of proxy: store::Proxy, look: Look {
+    Expose of proxy: proconsul_store::Proxy, look: Look {
         "Checks", omitempty => flag(proxy.expose_checks),
         "Paths", omitempty => each(Path, proxy.exposed_paths().iter()),
     }
@@ -234,7 +234,7 @@ table! {
 
 table! {
     /// A path that can be reached without Connect.
-    Path of path: store::ExposedPath, look: Look {
+    Path of path: proconsul_store::ExposedPath, look: Look {
         "ListenerPort", omitempty => number(path.listener_port),
         "Path", omitempty => text(path.path),
         "LocalPathPort", omitempty => number(path.local_path_port),
@@ -269,7 +269,7 @@ table! {
 
 table! {
     /// The definition of a check: durations as Go prints them, and the TTL as a number (session.md 4.2).
-    Definition of definition: store::HealthCheckDefinition {
+    Definition of definition: proconsul_store::HealthCheckDefinition {
         "Interval", omitempty => json(set(definition.interval_ns)),
         "OutputMaxSize", omitempty => json(definition.output_max_size),
         "Timeout", omitempty => json(set(definition.timeout_ns)),

@@ -9,8 +9,8 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
 pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, index_error, node_name_text};
-use crate::go::quote::QuotedBy;
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::quote::QuotedBy;
+use proconsul_version::{Behaviour, Version};
 
 /// An error as the client sees it.
 #[derive(Debug)]

@@ -2,9 +2,9 @@
 
 use super::{Failure, quoted};
 use crate::definition::node_id::invalid_hex_byte;
-use crate::go::quote::Quoted;
-use crate::store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal, RegistrationFlaw};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::quote::Quoted;
+use proconsul_store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal, RegistrationFlaw};
+use proconsul_version::{Behaviour, Version};
 
 /// What the index of checks says of an empty id (`cat.empty_ids`).
 pub(crate) const EMPTY_ID: &str = "index error: object is missing a value for this index";

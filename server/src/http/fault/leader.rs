@@ -5,8 +5,8 @@ use std::time::Duration;
 use crate::engine::Engine;
 use crate::faults::ConsulError;
 use crate::http::Context;
-use crate::timestamp::Timestamp;
-use crate::version::Behaviour;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_version::Behaviour;
 
 /// The time after which a request stops waiting for a leader since 1.15 (`rpc_hold_timeout`). A wait that has begun is
 /// finished.
@@ -67,8 +67,8 @@ mod tests {
     use crate::clock::Clock;
     use crate::entropy::Entropy;
     use crate::server::rules_of;
-    use crate::store::Index;
-    use crate::version::Version;
+    use proconsul_store::Index;
+    use proconsul_version::Version;
 
     /// Returns how long a request waits if no leader is elected.
     fn waited(version: Version, seed: u64, wait: Duration) -> Vec<Duration> {

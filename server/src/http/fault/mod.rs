@@ -24,7 +24,7 @@ use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::{Answering, Handler};
-use crate::store::{Answer, Entry, Key, KvGet};
+use proconsul_store::{Answer, Entry, Key, KvGet};
 
 /// The outcome of a request.
 pub(crate) struct Outcome {

@@ -10,14 +10,14 @@ use tokio::sync::Notify;
 use crate::config::Config;
 use crate::control::Control;
 use crate::engine::Engine;
-use crate::go::mux::Mux;
-use crate::go::url::query::Semicolons;
 use crate::http::accept::connections::OpenConnections;
 use crate::http::acl::state::Acls;
 use crate::http::ours::control_plane::ControlPlane;
 use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
-use crate::version::Behaviour;
+use proconsul_gocompat::mux::Mux;
+use proconsul_gocompat::url::query::Semicolons;
+use proconsul_version::Behaviour;
 
 /// The state that all requests of one server share.
 #[derive(Debug)]

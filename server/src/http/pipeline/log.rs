@@ -9,13 +9,13 @@ use http::{Method, StatusCode};
 use tracing::Level;
 
 use crate::clock::Stopwatch;
-use crate::go::duration;
-use crate::go::url::RequestTarget;
-use crate::go::url::query::{Query, Semicolons};
 use crate::http::Context;
 use crate::http::route::{self, Route};
 use crate::metrics::Measured;
-use crate::timestamp::Timestamp;
+use proconsul_gocompat::duration;
+use proconsul_gocompat::url::RequestTarget;
+use proconsul_gocompat::url::query::{Query, Semicolons};
+use proconsul_store::timestamp::Timestamp;
 
 /// Replaces tokens in the log and in the history.
 pub(super) const HIDDEN: &str = "<hidden>";

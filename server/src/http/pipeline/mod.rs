@@ -16,11 +16,6 @@ use proconsul_h1::{Ending, Head, Incoming};
 
 use crate::engine::threads::aside::{MANY_BYTES, Work};
 use crate::engine::{Engine, OpenCall};
-use crate::go::mux::Mux;
-use crate::go::url::RequestTarget;
-use crate::go::url::path;
-use crate::go::url::path_unescape;
-use crate::go::url::query::Query;
 use crate::history::CallId;
 use crate::http::api;
 use crate::http::failure::{Failure, FailureKind};
@@ -31,6 +26,11 @@ use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::http::route::{self, Answering, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
+use proconsul_gocompat::mux::Mux;
+use proconsul_gocompat::url::RequestTarget;
+use proconsul_gocompat::url::path;
+use proconsul_gocompat::url::path_unescape;
+use proconsul_gocompat::url::query::Query;
 
 /// The routes of Consul's API.
 static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));

@@ -9,12 +9,12 @@ use http::header::{
 use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{Head, Protocol};
 
-use crate::go::mux::{Mux, Redirect};
-use crate::go::url::RequestTarget;
 use crate::http::pipeline::context::Context;
 use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, header};
-use crate::version::Behaviour;
+use proconsul_gocompat::mux::{Mux, Redirect};
+use proconsul_gocompat::url::RequestTarget;
+use proconsul_version::Behaviour;
 
 /// Answers paths outside of the API: `/` and the inspection page. These answers lack the headers of the API.
 pub(super) fn page(

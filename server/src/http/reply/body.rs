@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 use crate::engine::{Engine, OpenCall};
 use crate::http::reply::list::JsonList;
 use crate::listeners::Listener;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// An answer of Consul's API. Its call ends when it has been sent.
 pub(crate) type ApiAnswer = proconsul_h1::HttpResponse<ReplyBody, Option<OpenCall>>;

@@ -11,9 +11,9 @@ use flate2::write::GzEncoder;
 use parking_lot::Mutex;
 
 use crate::engine::threads::aside;
-use crate::go::json::encode::{ListWriter, Style};
 use crate::http::body::kv::KvEntry;
-use crate::store::Entry;
+use proconsul_gocompat::json::encode::{ListWriter, Style};
+use proconsul_store::Entry;
 
 /// The least size of a rendered piece of a list.
 const PIECE_BYTES: usize = 64 * 1024;
@@ -162,8 +162,8 @@ impl LastLists {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::go::json::encode::ControlEscapes;
-    use crate::store::{Key, KvRow};
+    use proconsul_gocompat::json::encode::ControlEscapes;
+    use proconsul_store::{Key, KvRow};
 
     const STYLE: Style = Style {
         pretty: false,

@@ -15,16 +15,16 @@ use proconsul_h1::{Ending, Headers, ResponseBody as _};
 use serde::Serialize;
 
 use crate::faults::Shown;
-use crate::go::gzip;
-use crate::go::json::encode::{self, ControlEscapes, Style};
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
 use crate::http::reply::body::{ApiAnswer, LogBody, MetricsBody, ReplyBody};
 use crate::http::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::reply::list::JsonList;
 use crate::http::request::{Consistency, Request};
-use crate::store::Index;
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::gzip;
+use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
+use proconsul_store::Index;
+use proconsul_version::{Behaviour, Version};
 
 const INDEX: HeaderName = HeaderName::from_static("x-consul-index");
 const KNOWN_LEADER: HeaderName = HeaderName::from_static("x-consul-knownleader");

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::encode::Json;
-use crate::store::Labels;
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::encode::Json;
+use proconsul_store::Labels;
+use proconsul_version::{Behaviour, Version};
 
 /// How rows are shown.
 #[derive(Clone, Copy, Debug)]
@@ -155,7 +155,7 @@ macro_rules! table {
         impl<'a> $name<'a> {
             /// The fields that filters may name.
             #[allow(dead_code, unused_variables, reason = "not all rows are filtered, nor looked at")]
-            pub(crate) const FILTER: &'static [$crate::filter::Field<$row_type>] =
+            pub(crate) const FILTER: &'static [proconsul_filter::Field<$row_type>] =
                 $crate::http::reply::table::table!(@filter $row: $row_type, [] $(
                     [$($since::$behaviour)?] $field => $kind($($value)*),
                 )*);
@@ -209,7 +209,7 @@ macro_rules! table {
         &$value.as_ref().map(|rows| {
             let rows = rows.iter();
             let rows = rows.map(|(name, row)| (name, $table::new(row, $look)));
-            $crate::go::json::maps::collect(rows)
+            proconsul_gocompat::json::maps::collect(rows)
         })
     };
     (@value $look:ident, $kind:ident($value:expr)) => { &$value };
@@ -232,31 +232,31 @@ macro_rules! table {
         ] $($rest)*)
     };
     (@field $row:ident: $row_type:ty, $field:literal, text($value:expr)) => {
-        $crate::filter::Field::<$row_type>::text($field, |$row| &$value)
+        proconsul_filter::Field::<$row_type>::text($field, |$row| &$value)
     };
     (@field $row:ident: $row_type:ty, $field:literal, labels($value:expr)) => {
-        $crate::filter::Field::<$row_type>::labels($field, |$row| $value.as_ref())
+        proconsul_filter::Field::<$row_type>::labels($field, |$row| $value.as_ref())
     };
     (@field $row:ident: $row_type:ty, $field:literal, within($table:ident, $value:expr)) => {
-        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Within {
+        proconsul_filter::Field::<$row_type>::rows($field, &proconsul_filter::Within {
             get: |$row: &$row_type| &$value,
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, each($table:ident, $value:expr)) => {
-        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Each {
+        proconsul_filter::Field::<$row_type>::rows($field, &proconsul_filter::Each {
             get: |$row: &$row_type| $value.collect(),
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, keyed($table:ident, $value:expr)) => {
-        $crate::filter::Field::<$row_type>::rows($field, &$crate::filter::Keyed {
+        proconsul_filter::Field::<$row_type>::rows($field, &proconsul_filter::Keyed {
             get: |$row: &$row_type| $value.as_ref(),
             fields: $table::FILTER,
         })
     };
     (@field $row:ident: $row_type:ty, $field:literal, $kind:ident($value:expr)) => {
-        $crate::filter::Field::<$row_type>::$kind($field, |$row| $value)
+        proconsul_filter::Field::<$row_type>::$kind($field, |$row| $value)
     };
 }
 

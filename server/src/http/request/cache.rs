@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::engine::Era;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// How long an entry is kept that is not asked for.
 const KEPT_FOR: Duration = Duration::from_secs(72 * 60 * 60);

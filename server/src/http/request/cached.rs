@@ -18,7 +18,7 @@ use super::{ReadOptions, Request};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::header::number;
-use crate::store::Read;
+use proconsul_store::Read;
 
 /// How long a read of the cache waits that does not say how long.
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);

@@ -14,16 +14,16 @@ use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
 use crate::blocking::Wait;
 use crate::engine::threads::aside::{MANY_BYTES, MANY_ROWS, leave};
-use crate::go::json::context::{DecodeOptions, UnknownFields};
-use crate::go::json::decode::{Decode, decode};
-use crate::go::url::query::Query;
-use crate::go::{duration, number};
 use crate::history::CallId;
 use crate::http::Context;
 use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
-use crate::store::{Index, Key, KvList, Labels, NodeList};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
+use proconsul_gocompat::json::decode::{Decode, decode};
+use proconsul_gocompat::url::query::Query;
+use proconsul_gocompat::{duration, number};
+use proconsul_store::{Index, Key, KvList, Labels, NodeList};
+use proconsul_version::{Behaviour, Version};
 
 /// The operator of filters that has a pattern on its right side, whatever it is written with.
 const MATCHES: &[u8] = b"matches";

@@ -1,10 +1,10 @@
 //! Selection and order of the rows of a read: `filter`, `node-meta`, `near` (session.md 4.5).
 
-use crate::filter::{Field, Filter};
-use crate::go::json::maps;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
-use crate::store::Labels;
+use proconsul_filter::{Field, Filter};
+use proconsul_gocompat::json::maps;
+use proconsul_store::Labels;
 
 /// The value of `near` that means the agent's own node.
 const NEAR_AGENT: &str = "_agent";

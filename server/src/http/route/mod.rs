@@ -10,7 +10,7 @@ use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// The handler of a route.
 #[derive(Clone, Copy, Debug)]

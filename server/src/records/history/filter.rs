@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Happened, Record};
 use crate::named::named;
-use crate::store::Key;
+use proconsul_store::Key;
 
 named! {
     /// The kinds of records; see [`Happened`] for what each one says.

@@ -13,8 +13,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::net::IpAddr;
 use std::time::Duration;
 
-use crate::store::{Behavior, Cause, Index, Key};
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{Behavior, Cause, Index, Key};
 
 pub use filter::{Filter, Kind};
 pub(crate) use safety::violations;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::{Happened, History, RefusedBecause, ReleasedBy};
-use crate::store::{
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
     AcquireRefused, Effects, HolderChange, Key, Note, Refusal, SessionId, Store, Touched,
 };
-use crate::timestamp::Timestamp;
 
 impl History {
     /// Records what a command did at `now`, which follows from the record with the number `cause`. `store` is as the

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use super::{Happened, Record};
-use crate::store::Key;
-use crate::timestamp::Timestamp;
+use proconsul_store::Key;
+use proconsul_store::timestamp::Timestamp;
 
 /// A time during which a program believed that it held a lock: from before its first work to after its last.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::fmt::{self, Write};
 use std::time::Duration;
 
 use super::{Happened, Record, RefusedBecause, ReleasedBy, TokenNamed, WokenBy};
-use crate::store::Key;
+use proconsul_store::Key;
 
 impl fmt::Display for Record {
     /// `     20.000s  index 14  session 6a0f... ended: its TTL ran out`.
@@ -157,8 +157,8 @@ fn fmt_session(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Resu
                 write!(formatter, ", TTL {ttl:?}")?;
             }
             match behavior {
-                crate::store::Behavior::Release => Ok(()),
-                crate::store::Behavior::Delete => formatter.write_str(", deletes its keys"),
+                proconsul_store::Behavior::Release => Ok(()),
+                proconsul_store::Behavior::Delete => formatter.write_str(", deletes its keys"),
             }
         }
         Happened::SessionRenewed { session } => write!(formatter, "session {session} renewed"),

@@ -13,8 +13,8 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::store::LogEntry;
-use crate::timestamp::Timestamp;
+use proconsul_store::LogEntry;
+use proconsul_store::timestamp::Timestamp;
 
 pub(crate) use aggregate::Aggregate;
 pub(crate) use series::{Kind, Labels, Series};

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::Series;
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// For how long values count in quantiles.
 const RECENT: Duration = Duration::from_secs(10);

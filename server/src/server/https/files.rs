@@ -9,7 +9,7 @@ use rustls::pki_types::pem::{PemObject, SectionKind, from_buf};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use crate::config::HttpsConfig;
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// The identifier of RSA keys in DER.
 const RSA_ENCRYPTION: &[u8] = &[6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];

@@ -27,7 +27,7 @@ use super::authority::DevCertificates;
 use super::files::{self, Identity};
 use crate::clock;
 use crate::config::{Config, TlsVersion};
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// The length of the head of a record of TLS.
 const RECORD_HEAD: usize = 5;

@@ -4,9 +4,9 @@ use std::io::{ErrorKind, Read};
 
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncReadExt, BufReader, Take};
 
-use crate::go::quote::QuotedBy;
-use crate::go::quote::printable::Unicode;
-use crate::go::syscall::error_text;
+use proconsul_gocompat::quote::QuotedBy;
+use proconsul_gocompat::quote::printable::Unicode;
+use proconsul_gocompat::syscall::error_text;
 
 /// The most bytes of heads that Go's client reads.
 const LONGEST_HEAD: u64 = 10 << 20;

@@ -15,7 +15,7 @@ use http::{HeaderMap, Request, StatusCode};
 
 use super::http2::{self, Unconnected};
 use super::{Outcome, Words};
-use crate::store::ProbeTls;
+use proconsul_store::ProbeTls;
 
 /// The status of a healthy service.
 const SERVING: u64 = 1;

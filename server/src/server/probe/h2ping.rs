@@ -5,7 +5,7 @@ use std::future::Future;
 use h2::{Ping, Reason};
 
 use super::{Outcome, Words, http2};
-use crate::store::ProbeTls;
+use proconsul_store::ProbeTls;
 
 /// Pings the server at `address`; `late` is the timeout.
 pub(super) async fn ping(

@@ -6,7 +6,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::tcp::{parts, secure};
 use super::{Words, dial};
-use crate::store::ProbeTls;
+use proconsul_store::ProbeTls;
 
 /// A connection, with TLS or without.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}

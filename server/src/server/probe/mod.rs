@@ -26,10 +26,10 @@ use std::sync::Arc;
 use tokio::task::{AbortHandle, JoinSet};
 
 use crate::engine::{Engine, RunOrder};
-use crate::go::quote::printable::Unicode;
-use crate::go::syscall::error_text;
-use crate::store::{AgentCommand, ProbeRun, ProbeTarget};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::quote::printable::Unicode;
+use proconsul_gocompat::syscall::error_text;
+use proconsul_store::{AgentCommand, ProbeRun, ProbeTarget};
+use proconsul_version::{Behaviour, Version};
 
 /// Whose words outputs have.
 #[derive(Clone, Copy)]

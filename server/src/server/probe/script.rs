@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 
 use super::Outcome;
-use crate::go::duration;
-use crate::go::syscall::error_text;
-use crate::os::Family;
+use proconsul_gocompat::duration;
+use proconsul_gocompat::syscall::error_text;
+use proconsul_os::ProcessGroup;
 
 /// The program of a check.
 pub(super) struct Script<'a> {
@@ -69,7 +69,7 @@ fn timed_out(script: &Script<'_>, kept: Tail) -> String {
 /// A program and the processes that it started.
 struct Group {
     child: Child,
-    family: Family,
+    family: ProcessGroup,
 }
 
 impl Group {
@@ -119,7 +119,7 @@ fn start(words: &[String]) -> Result<Group, String> {
         // The runtime reaps dropped children, so none stays as a zombie.
         .kill_on_drop(true);
     let (child, family) =
-        Family::start(&mut command, true).map_err(|error| start_error(program, &error))?;
+        ProcessGroup::start(&mut command, true).map_err(|error| start_error(program, &error))?;
     Ok(Group { child, family })
 }
 

@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 
 use super::url::host_and_port;
 use super::{Outcome, Words, dial, dial_timeout};
-use crate::store::ProbeTls;
+use proconsul_store::ProbeTls;
 
 /// Connects to `address`; `late` is the timeout.
 pub(super) async fn connect(

@@ -8,7 +8,7 @@ use tokio::net::UdpSocket;
 
 use super::tcp::parts;
 use super::{Outcome, resolve};
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// Sends a datagram to `address`, and waits for another until `late`; `None` if none comes.
 pub(super) async fn send(address: &str, late: impl Future<Output = ()>) -> Option<Outcome> {

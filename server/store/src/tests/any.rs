@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::store;
+use super::store::timestamp::Timestamp;
 use super::store::{
     AgentCommand, CheckRow, ChecksInState, ConnectInstances, Deadline, Deregistration, Entry,
     EventList, EventRow, Instance, Key, KvGet, KvList, KvRefused, KvWrite, Labels, NewEvent,
@@ -13,7 +14,6 @@ use super::store::{
     ServiceInstances, ServiceList, ServiceRow, ServiceView, SessionDestroy, SessionInfo,
     SessionList, SessionRenew, SessionRow, Store, Txn, TxnError, TxnOperation, TxnResult,
 };
-use crate::timestamp::Timestamp;
 
 /// Any command.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
 
 /// A command line and its standard input.

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::engine::BlockedOn;
-use proconsul::version::Version;
 use proconsul_conformance::report::left_out;
 
 /// Longer than anything takes on the slowest machine; reached only by what has failed.

@@ -4,10 +4,10 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::control::AclError;
 use proconsul::faults::{AclChange, Effect, Moment, Rule, RuleError};
 use proconsul::history::{Filter, Kind};
-use proconsul::version::Version;
 use serde_json::{Value, json};
 
 use crate::acl::tokens::{BOTH, ask_with, started};

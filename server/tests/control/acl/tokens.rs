@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::config::{AclConfig, Config};
 use proconsul::control::AclError;
 use proconsul::history::{Filter, Happened, Kind};
-use proconsul::version::Version;
 use serde_json::json;
 
 use crate::over_http::face::{call, parsed};

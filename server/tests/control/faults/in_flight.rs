@@ -5,7 +5,7 @@ use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
 use proconsul::faults::{Effect, Rule, RuleError};
 use proconsul::history::Unsafe;
-use proconsul::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, join, put};
 

@@ -8,14 +8,14 @@ mod rules;
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::clock::Rate;
 use proconsul::config::Config;
 use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
 use proconsul::faults::{ConsulError, Cut, Effect, ReportedIndex, Rule};
 use proconsul::history::{Filter, Happened, Kind};
-use proconsul::timestamp::Timestamp;
-use proconsul::version::Version;
+use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{SECOND, ask, frozen, get, held, join, put, raw};
 

@@ -1,7 +1,7 @@
 //! A fault can give any response, as a proxy between client and Consul does.
 
+use proconsul::Version;
 use proconsul::faults::{Effect, Response, Rule};
-use proconsul::version::Version;
 use serde_json::json;
 
 use crate::over_http::face::{call, parsed};

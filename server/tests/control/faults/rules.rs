@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::faults::{ConsulError, Effect, ReportedIndex, Rule, RuleError};
-use proconsul::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{SECOND, ask, exchange, frozen, get, parse, put, request};
 

@@ -120,7 +120,7 @@ fn a_wake_follows_from_the_change_of_what_was_read() {
     let cause = woken.and_then(|woken| woken.cause).expect("it has a cause");
     let change = records.iter().find(|one| one.number == cause);
     let key = change.and_then(|change| change.what.key().cloned());
-    assert_eq!(key, Some(proconsul::store::Key::new("b")));
+    assert_eq!(key, Some(proconsul_store::Key::new("b")));
 }
 
 /// What a test does to a server is a record, and has consequences.

@@ -9,7 +9,7 @@ mod trees;
 use proconsul::Server;
 use proconsul::control::Session;
 use proconsul::history::{Filter, Happened, Kind, RefusedBecause, ReleasedBy};
-use proconsul::store::Cause;
+use proconsul_store::Cause;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};
 use proconsul::engine::BlockedOn;
@@ -43,7 +43,7 @@ fn the_loss_of_a_lock_is_told_with_its_causes() {
     let (holder, other) = lock_loss(&server);
     let about_key = server.history(&Filter::all().key("job"));
     let facts: Vec<&Happened> = about_key.iter().map(|record| &record.what).collect();
-    let key = proconsul::store::Key::new("job");
+    let key = proconsul_store::Key::new("job");
     let expected = [
         Happened::KeyWritten { key: key.clone() },
         Happened::Acquired {

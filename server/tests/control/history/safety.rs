@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul::control::Session;
 use proconsul::history::{Interval, Unsafe};
-use proconsul::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{SECOND, frozen};
 

@@ -4,7 +4,7 @@ use proconsul::Server;
 use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Happened, Kind, Record, ReleasedBy};
-use proconsul::store::Key;
+use proconsul_store::Key;
 
 use crate::support::{PATIENCE, ask, background, frozen, get, join, put};
 

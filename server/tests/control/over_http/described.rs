@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jsonschema::Validator;
+use proconsul::Version;
 use proconsul::history::Kind;
-use proconsul::version::Version;
 use serde_json::{Value, json};
 
 use crate::acl::tokens;

@@ -6,7 +6,7 @@ use fastrand::Rng;
 use proconsul::Server;
 use proconsul::control::{LoadError, Session};
 use proconsul::engine::BlockedOn;
-use proconsul::store::{Behavior, NewSession, SessionId};
+use proconsul_store::{Behavior, NewSession, SessionId};
 
 use crate::support::{Answer, PATIENCE, SECOND, ask, background, frozen, get, join, put};
 

@@ -6,7 +6,7 @@ use proconsul::Server;
 use proconsul::control::Session;
 use proconsul::engine::BlockedOn;
 use proconsul::history::Happened;
-use proconsul::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{PATIENCE, SECOND, ask, background, frozen, get, join, put};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::control::Restart;
-use proconsul::version::Version;
 
 use super::model::Model;
 use super::{Scene, WRITERS};

@@ -30,10 +30,10 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use proconsul::Server;
+use proconsul::Version;
 use proconsul::clock::Patience;
 use proconsul::entropy::Entropy;
 use proconsul::history::Filter;
-use proconsul::version::Version;
 
 use self::model::{Model, replay};
 use self::work::{Writer, Written};

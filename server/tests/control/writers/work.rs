@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use proconsul::store::{
+use proconsul_store::{
     Behavior, Content, Deregistration, Index, Key, KvVerb, KvWrite, NewCheck, NewNode, NewService,
     NewSession, Registration, Txn, TxnOperation, TxnVerb,
 };

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Request, Response};
-use proconsul::version::Version;
+use proconsul::Version;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::agent::probes::{consul_with, run};

@@ -1,6 +1,6 @@
 //! What tools ask for when they start: the agent, its node, the leader (session.md 4.1, 4.5; 1.22.md B4).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, create_session};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

@@ -1,6 +1,6 @@
 //! Sidecars, proxies and Connect: registered, kept, shown, found (seen on 1.8.7).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

@@ -1,7 +1,7 @@
 //! Configuration entries of later kinds, with all fields that the official Go client sends: each is known at any depth, in
 //! any spelling, and is read back as it was written (operator.md 4.3.r14).
 
-use proconsul::version::Version;
+use proconsul::Version;
 use serde_json::{Value, json};
 
 use crate::support::Consul;

@@ -1,6 +1,6 @@
 //! Fields that later releases added: refused before, taken since (those of 1.8.7 seen there).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

@@ -1,6 +1,6 @@
 //! Texts that repeat in quotes what they were given: as Go's `%q` of the release prints them (seen on 1.8.7).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

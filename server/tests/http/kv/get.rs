@@ -1,6 +1,6 @@
 //! GET of keys and trees: dispatch, answers, JSON (kv.md 1.1 to 1.3; 1.22.md A1).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

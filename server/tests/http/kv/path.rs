@@ -1,7 +1,7 @@
 //! Which key a path names, and where a path that is not clean is sent (kv.md 1.6; 1.22.md A1.6).
 
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 
 use crate::support::Consul;
 

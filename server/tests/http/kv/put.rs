@@ -1,6 +1,6 @@
 //! PUT of keys: parameters, plain writes and cas (kv.md 2.1 to 2.4; 1.22.md A2).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Answer, Consul, request};
 

@@ -1,6 +1,6 @@
 //! GET of a value as it is (kv.md 1.5; 1.22.md A1).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

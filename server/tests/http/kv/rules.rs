@@ -1,6 +1,6 @@
 //! Which names of keys are refused (1.22.md A1.6b).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

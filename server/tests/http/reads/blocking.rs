@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Blocked, Consul, create_session, request};
 

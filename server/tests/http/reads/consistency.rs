@@ -132,10 +132,7 @@ fn since_1_10_cached_counts_only_where_the_cache_is_used() {
         });
         consul.get("/v1/kv/a?cached&consistent").code()
     };
-    let (old, new) = (
-        proconsul::version::Version::V1_8_7,
-        proconsul::version::Version::V1_22_0,
-    );
+    let (old, new) = (proconsul::Version::V1_8_7, proconsul::Version::V1_22_0);
     assert_eq!(code(old, true), 400);
     assert_eq!(code(old, false), 400);
     assert_eq!(code(new, true), 400);

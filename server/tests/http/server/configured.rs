@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 
+use proconsul::Version;
 use proconsul::config::{Config, Network};
-use proconsul::version::Version;
 
 use crate::support::Consul;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 use serde_json::{Value, json};
 
 use crate::support::{Consul, create_session, request};

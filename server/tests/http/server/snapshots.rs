@@ -6,7 +6,7 @@ use std::time::Duration;
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

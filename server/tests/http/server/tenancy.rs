@@ -1,6 +1,6 @@
 //! Datacenters, namespaces and partitions (kv.md 6.2; 1.22.md A6; session.md 0.8, 0.9).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::Consul;
 

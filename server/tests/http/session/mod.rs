@@ -4,7 +4,7 @@ mod create;
 
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, create_session};
 

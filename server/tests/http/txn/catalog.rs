@@ -1,6 +1,6 @@
 //! Nodes, services and checks in a transaction (kv.md 7.5; 1.22.md A7).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, create_session};
 

@@ -3,7 +3,7 @@
 mod catalog;
 mod verbs;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, request};
 

@@ -1,6 +1,6 @@
 //! The verbs of a transaction, and what each says when it fails (kv.md 7.3, 7.4; 1.22.md A7).
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, create_session};
 

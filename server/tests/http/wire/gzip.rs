@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use flate2::read::GzDecoder;
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Answer, Consul};
 

@@ -3,8 +3,8 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use proconsul::Version;
 use proconsul::config::{Config, Listener};
-use proconsul::version::Version;
 use proconsul::{Address, Server};
 
 use crate::support::{Consul, Wire, request};

@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use proconsul::version::Version;
+use proconsul::Version;
 
 use crate::support::{Consul, Wire};
 

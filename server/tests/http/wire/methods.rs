@@ -1,7 +1,7 @@
 //! Methods and unknown paths (kv.md 6.6; 1.22.md A6; session.md 0.1 to 0.6).
 
+use proconsul::Version;
 use proconsul::config::Config;
-use proconsul::version::Version;
 
 use crate::support::Consul;
 

@@ -3,7 +3,7 @@
 //!
 //! Every run draws the same cases unless `PROPTEST_RNG_SEED` says otherwise; `PROPTEST_CASES` says how many.
 
-use proconsul::version::Version;
+use proconsul::Version;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestCaseError, TestRunner};
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use proconsul::version::Version;
+use proconsul::Version;
 use serde_json::{Value, json};
 
 use crate::support::Consul;

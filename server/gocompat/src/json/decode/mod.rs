@@ -131,9 +131,13 @@ macro_rules! go_struct {
         $(#[$attribute])*
         #[derive(Default)]
         $visibility struct $name {
-            $($(pub(crate) $place: <$kind as $crate::json::decode::Decode>::Place,)?)*
+            $($(
+                #[doc = concat!("`", $field, "` of the body.")]
+                $visibility $place: <$kind as $crate::json::decode::Decode>::Place,
+            )?)*
             $($($(
-                pub(crate) $inner_place: <$inner_kind as $crate::json::decode::Decode>::Place,
+                #[doc = concat!("`", $inner, "` of the body.")]
+                $visibility $inner_place: <$inner_kind as $crate::json::decode::Decode>::Place,
             )?)*)*
         }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, source};
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 commands! {
     "login" "" login "Gets a token for the bearer token of an auth method" {

@@ -6,8 +6,8 @@ use super::change::set;
 use super::object::{AUTH_METHOD, BINDING_RULE, Verb};
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, source};
-use crate::go::json::document::document;
-use crate::go::json::value::ValueKind;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::value::ValueKind;
 
 /// The flags of the type `kubernetes`, with their fields of its configuration.
 const KUBERNETES: &[(&str, &str)] = &[

@@ -9,9 +9,9 @@ use base64::engine::general_purpose::STANDARD;
 use self::Absent::{As, Given, InList, Never, Omit};
 use self::When::{Always, Filled, Listed, Meta};
 use crate::cli::commands::parts::shown::{indented, joined, list};
-use crate::go::json::document::document;
-use crate::go::json::encode::reprint::compact;
-use crate::go::json::value::{Value, ValueKind};
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::encode::reprint::compact;
+use proconsul_gocompat::json::value::{Value, ValueKind};
 
 /// The form of one kind of object.
 pub(super) struct Shape {

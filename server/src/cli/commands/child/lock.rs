@@ -10,7 +10,7 @@ use crate::cli::commands::child::Program;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, child, go_text};
 use crate::cli::output;
-use crate::os::{Caught, Signals};
+use proconsul_os::{Caught, Signals};
 
 commands! {
     "lock" "PREFIX PROGRAM..." lock "Runs a program while a lock is held" {

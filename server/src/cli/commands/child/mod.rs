@@ -10,13 +10,13 @@ use std::time::Duration;
 use tokio::process::{Child, Command};
 
 use crate::clock::machine_sleep;
-use crate::go::syscall::error_text;
-use crate::os::{self, Caught, Family};
+use proconsul_gocompat::syscall::error_text;
+use proconsul_os::{self, Caught, ProcessGroup};
 
 /// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
     if shell {
-        os::shell(&words.join(" "))
+        proconsul_os::shell(&words.join(" "))
     } else {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
@@ -36,20 +36,20 @@ pub(super) fn start(mut command: Command) -> Result<Child, String> {
 /// A program that is ended together with its children.
 pub(super) struct Program {
     child: Child,
-    family: Family,
+    family: ProcessGroup,
 }
 
 /// The interval between two checks whether all have ended.
 const LOOK: Duration = Duration::from_millis(10);
 
 impl Program {
-    /// Starts a command; see [`Family::start`]. Dropping the program kills it.
+    /// Starts a command; see [`ProcessGroup::start`]. Dropping the program kills it.
     ///
     /// # Errors
     /// The operating system's error.
     pub(super) fn start(mut command: Command, input: Stdio, leads: bool) -> Result<Self, String> {
         command.stdin(input).kill_on_drop(true);
-        let started = Family::start(&mut command, leads);
+        let started = ProcessGroup::start(&mut command, leads);
         let (child, family) = started.map_err(|error| error_text(&error))?;
         Ok(Self { child, family })
     }
@@ -91,6 +91,6 @@ pub(super) fn failure(status: ExitStatus) -> Option<String> {
     }
     Some(match status.code() {
         Some(code) => format!("exit status {code}"),
-        None => os::ending(status),
+        None => proconsul_os::exit_text(status),
     })
 }

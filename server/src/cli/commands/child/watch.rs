@@ -8,9 +8,9 @@ use tokio::io::AsyncWriteExt as _;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, child, go_text, shown};
 use crate::cli::output;
-use crate::go::json::encode::to_text;
-use crate::go::number::parse_bool;
-use crate::os::Signals;
+use proconsul_gocompat::json::encode::to_text;
+use proconsul_gocompat::number::parse_bool;
+use proconsul_os::Signals;
 
 commands! {
     "watch" "[PROGRAM...]" watch "Prints something, or runs a program whenever it changes" {

@@ -9,7 +9,7 @@ use crate::cli::document::tree::Tree;
 use crate::cli::emulated_version;
 use crate::cli::settings::go_flags::Flag;
 use crate::entry;
-use crate::go::url::path_escape;
+use proconsul_gocompat::url::path_escape;
 use proconsul_hcl::is_json;
 
 const KIND: &[Flag<ArgumentKind>] = flags! {

@@ -13,12 +13,12 @@ use time::format_description::well_known::Rfc3339;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because, go_text, source};
 use crate::cli::{emulated_version, output};
-use crate::go::json::context::{DecodeOptions, UnknownFields};
-use crate::go::json::decode::{decode, go_struct};
-use crate::go::json::kinds::Int;
-use crate::go::json::object::AnyObject;
-use crate::go::url::path_escape;
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
+use proconsul_gocompat::json::decode::{decode, go_struct};
+use proconsul_gocompat::json::kinds::Int;
+use proconsul_gocompat::json::object::AnyObject;
+use proconsul_gocompat::url::path_escape;
+use proconsul_version::{Behaviour, Version};
 
 commands! {
     "intention check" "SRC DST" check "Says whether a service may call another; exit code 1 if not" {}

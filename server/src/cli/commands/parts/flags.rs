@@ -6,8 +6,8 @@ use proconsul_client::{Client, Consistency, QueryOptions};
 
 use crate::cli::commands::{Failure, because, source};
 use crate::cli::settings::go_flags::{Flag, FlagKind, ParsedFlags};
-use crate::go::duration;
-use crate::go::number::{parse_bool, parse_int_of_any_base, parse_uint};
+use proconsul_gocompat::duration;
+use proconsul_gocompat::number::{parse_bool, parse_int_of_any_base, parse_uint};
 
 /// The argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::document::document;
-use crate::go::json::encode::reprint::{self, compact};
-use crate::go::json::encode::to_text;
-use crate::go::json::value::Value;
+use proconsul_gocompat::json::document::document;
+use proconsul_gocompat::json::encode::reprint::{self, compact};
+use proconsul_gocompat::json::encode::to_text;
+use proconsul_gocompat::json::value::Value;
 
 /// The fields of a service instance, in the order of the client of 1.8.7. The server has another order.
 const SERVICE: &[&str] = &[

@@ -2,7 +2,7 @@
 
 use std::io::{ErrorKind, Read as _};
 
-use crate::go::syscall::error_text;
+use proconsul_gocompat::syscall::error_text;
 
 /// Returns the content of an argument: that of the file behind `@`, standard input for `-`, or the argument itself.
 ///

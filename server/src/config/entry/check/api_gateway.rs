@@ -1,7 +1,7 @@
 //! API gateways: their listeners, and the routes that are bound to them. No controller runs here that would bind them.
 
 use super::{Checked, check_tls};
-use crate::store::{ConfigMembers, ConfigValue};
+use proconsul_store::{ConfigMembers, ConfigValue};
 
 /// The methods of HTTP.
 pub(super) const METHODS: [&str; 9] = [

@@ -1,7 +1,7 @@
 //! Ingress gateways: their listeners and the hosts of services; terminating gateways: the files for TLS.
 
 use super::{Checked, check_tls, lower};
-use crate::store::ConfigValue;
+use proconsul_store::ConfigValue;
 
 pub(super) fn check_ingress(body: &mut ConfigValue, is_late: bool) -> Checked {
     for listener in body.list_mut("Listeners") {

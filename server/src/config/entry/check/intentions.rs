@@ -3,7 +3,7 @@
 use super::Checked;
 use super::api_gateway::METHODS;
 use super::router::{check_matchers, check_paths};
-use crate::store::ConfigValue;
+use proconsul_store::ConfigValue;
 
 /// The name that stands for all services.
 const WILDCARD: &str = "*";

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
 use super::{Checked, check_tls, together};
-use crate::store::ConfigValue;
+use proconsul_store::ConfigValue;
 
 /// What is done with escaped slashes in paths.
 const SLASHES: [&str; 5] = [

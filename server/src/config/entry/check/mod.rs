@@ -9,8 +9,8 @@ mod resolver;
 mod router;
 
 use super::find;
-use crate::store::{ConfigEntry, ConfigValue};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{ConfigEntry, ConfigValue};
+use proconsul_version::{Behaviour, Version};
 
 /// Why an entry is refused.
 #[derive(Debug, PartialEq, Eq)]

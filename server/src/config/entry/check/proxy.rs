@@ -1,7 +1,7 @@
 //! What services and all proxies are told: of a service, of its upstreams, of what proxies log and load.
 
 use super::{Checked, none_of};
-use crate::store::ConfigValue;
+use proconsul_store::ConfigValue;
 
 pub(super) fn check_service(name: &str, body: &ConfigValue) -> Checked {
     if name == "*" {

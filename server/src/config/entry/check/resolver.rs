@@ -1,9 +1,9 @@
 //! Resolvers: subsets that exist, redirects and failovers that lead somewhere.
 
 use super::{Checked, proxy};
-use crate::filter::Expression;
-use crate::go::duration;
-use crate::store::ConfigValue;
+use proconsul_filter::Expression;
+use proconsul_gocompat::duration;
+use proconsul_store::ConfigValue;
 
 pub(super) fn check(name: &str, body: &ConfigValue, is_late: bool) -> Checked {
     let has_subset = |subset: &str| {

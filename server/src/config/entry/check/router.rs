@@ -2,7 +2,7 @@
 
 use super::Checked;
 use super::api_gateway::is_method;
-use crate::store::ConfigValue;
+use proconsul_store::ConfigValue;
 
 /// When a request is tried again, in Envoy's words.
 const RETRY_CONDITIONS: [&str; 12] = [

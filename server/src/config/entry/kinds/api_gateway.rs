@@ -3,7 +3,7 @@
 use super::common::{KIND, NAME, PROVIDERS};
 use crate::entry::field::Shape::{self, Flag, Int, Kept, List, Nanos, Pointer, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use crate::version::Behaviour::ConfigLate;
+use proconsul_version::Behaviour::ConfigLate;
 
 /// What an entry names: another, or a part of it.
 const REFERENCE: &[Field] = &[

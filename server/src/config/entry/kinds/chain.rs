@@ -7,7 +7,7 @@ use crate::entry::field::Shape::{
     Any, Flag, Int, List, Map, Nanos, Struct, Text, Time, Uint, Weight,
 };
 use crate::entry::field::{Field, TEXTS, always, set};
-use crate::version::Behaviour::{
+use proconsul_version::Behaviour::{
     ConfigApiGateways, ConfigDestinations, ConfigJwtProviders, ConfigLate, ConfigLoadBalancers,
     ConfigPartitions, ConfigPeers, ConfigSamenessGroups, ConfigTransparentProxies,
     ConfigValidClusters,

@@ -2,7 +2,7 @@
 
 use crate::entry::field::Shape::{Flag, Ignored, Int, List, Nanos, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use crate::version::Behaviour::{ConfigCertificateFiles, ConfigLate, ConfigTransparentProxies};
+use proconsul_version::Behaviour::{ConfigCertificateFiles, ConfigLate, ConfigTransparentProxies};
 
 pub(super) const KIND: Field = always("Kind", Text);
 pub(super) const NAME: Field = always("Name", Text);

@@ -3,7 +3,7 @@
 use super::common::{HEADER_CHANGES, KIND, NAME, PASSIVE_CHECK, RESPONSE_CHANGES};
 use crate::entry::field::Shape::{Flag, Int, List, Struct, Text};
 use crate::entry::field::{Field, TEXTS, always, set};
-use crate::version::Behaviour::{
+use proconsul_version::Behaviour::{
     ConfigJwtProviders, ConfigPartitions, ConfigPeers, ConfigTransparentProxies,
 };
 

@@ -3,7 +3,7 @@
 use super::common::{KIND, MATCHER, NAME, TOKENS};
 use crate::entry::field::Shape::{Flag, Int, List, Nanos, Struct, Text};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use crate::version::Behaviour::{
+use proconsul_version::Behaviour::{
     ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigValidClusters,
 };
 

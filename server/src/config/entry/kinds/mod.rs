@@ -26,11 +26,11 @@ pub(super) use chain::{BALANCER, OVERRIDES, ROUTE, SPLIT, SUBSET};
 pub(super) use mesh::PERMISSION;
 
 use super::field::Field;
-use crate::version::Behaviour::{
+use proconsul_version::Behaviour::{
     ConfigApiGateways, ConfigCertificateFiles, ConfigJwtProviders, ConfigLate, ConfigPartitions,
     ConfigSamenessGroups, ConfigTransparentProxies, IntentionEntries,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// A kind.
 #[derive(Clone, Copy, Debug)]

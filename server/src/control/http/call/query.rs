@@ -9,7 +9,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor}
 use serde::forward_to_deserialize_any;
 
 use super::Refused;
-use crate::go::url::query::{Query, Semicolons};
+use proconsul_gocompat::url::query::{Query, Semicolons};
 
 /// Reads a query string.
 ///

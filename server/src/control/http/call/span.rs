@@ -6,7 +6,7 @@ use std::time::Duration;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
-use crate::go::duration::{self, DurationQuotes};
+use proconsul_gocompat::duration::{self, DurationQuotes};
 
 /// A duration in Go's form, such as `1m30s` or `250ms`. It is not negative.
 #[derive(Clone, Copy, Debug, Deserialize)]

@@ -9,8 +9,8 @@ use crate::control::Control;
 use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Refused, Span, calls};
 use crate::history;
-use crate::store::Deadline;
-use crate::timestamp::Timestamp;
+use proconsul_store::Deadline;
+use proconsul_store::timestamp::Timestamp;
 
 calls! {
     /// The time, the rate, and when something next happens by itself.

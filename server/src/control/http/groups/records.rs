@@ -11,7 +11,7 @@ use crate::control::Control;
 use crate::control::http::call::{Name, Nouns};
 use crate::engine;
 use crate::history::{self, CallId, Filter, Happened, Kind, TokenNamed};
-use crate::timestamp::Timestamp;
+use proconsul_store::timestamp::Timestamp;
 
 /// Something that happened. Which fields a record has beyond the first five depends on its kind.
 #[derive(JsonSchema, Serialize)]

@@ -39,7 +39,7 @@ mod sessions;
 mod txn;
 mod waits;
 
-use crate::store;
+use proconsul_store as store;
 
 use crate::server::rules_of;
 

@@ -1,12 +1,12 @@
 //! `/v1/internal/acl/authorize`: what the caller may do (acl.md 8.5.r2).
 
 use crate::acl::Question;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
 
 /// The most questions at once.
 const MOST: usize = 64;

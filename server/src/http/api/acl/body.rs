@@ -1,14 +1,14 @@
 //! The bodies of policies, roles and tokens (acl.md 0.9, 4, 5, 8.1).
 
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::{Decode, go_struct};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::edition::with_edition;
 use crate::http::body::time::GoTime;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{NewAclLink, NodeIdentity, ServiceIdentity};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::{Decode, go_struct};
+use proconsul_store::{NewAclLink, NodeIdentity, ServiceIdentity};
+use proconsul_version::Behaviour;
 
 go_struct! {
     /// A policy.

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use super::failure::{self, refused};
 use super::wire::{NEVER, Token, TokenView};
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{AclBootstrap, AclId};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{AclBootstrap, AclId};
+use proconsul_version::Behaviour;
 
 failures! {
     /// The body is not the expected JSON; `words` is Go's text.

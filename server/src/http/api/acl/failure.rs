@@ -1,10 +1,10 @@
 //! The texts of refused calls about policies, roles and tokens (acl.md 4, 5, 8).
 
-use crate::go::duration;
 use crate::http::acl::permission_denied;
 use crate::http::failure::{Failure, failures, index_error, quoted};
-use crate::store::{AclKind, AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::duration;
+use proconsul_store::{AclKind, AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// A refused write, in its words.

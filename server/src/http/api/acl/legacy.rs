@@ -3,8 +3,6 @@
 use super::failure::{missing_token, refused};
 use crate::acl::Rules;
 use crate::acl::translate;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::acl::ROOTS;
 use crate::http::api::acl::objects;
 use crate::http::failure::{Failure, failures};
@@ -13,7 +11,9 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::table;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{
     ANONYMOUS, AclInfo, LegacyToken, OldTokenDestroy, OldTokenInfo, OldTokenList, OldTokenWrite,
     TokenRow,
 };

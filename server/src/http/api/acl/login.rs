@@ -1,9 +1,6 @@
 //! `/v1/acl/login` and `/v1/acl/logout` (acl.md 8.4). Only methods of type `jwt` with static keys take logins.
 
 use super::failure::refused;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
-use crate::go::json::encode;
 use crate::http::acl::permission_denied;
 use crate::http::api::acl::objects::token::{made_ids, written};
 use crate::http::body::edition::with_edition;
@@ -11,11 +8,14 @@ use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::login::{self, LoginFlaw, Settings};
-use crate::store::{
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::encode;
+use proconsul_store::{
     AclIdentity, AclList, AuthMethodInfo, BindingRuleRow, Labels, NewAclLink, NewAuthMethod,
     NewGrants, NewToken, NodeIdentity, ServiceIdentity, TokenDelete, TokenLogin,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// The body is `null`.

@@ -10,7 +10,7 @@ mod objects;
 mod wire;
 
 use crate::http::route::routes;
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/internal/acl/authorize" [POST] => waits(authorize::authorize);

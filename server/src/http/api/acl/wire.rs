@@ -6,11 +6,11 @@ use base64::prelude::BASE64_STANDARD;
 use crate::http::body::time;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     AclHash, AclLink, NodeIdentity, PolicyRow, RoleRow, ServiceIdentity, Shown, TemplatedPolicy,
     TokenRow,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// The zero value of Go's times.
 pub(crate) const NEVER: &str = "0001-01-01T00:00:00Z";

@@ -1,8 +1,6 @@
 //! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
 use crate::definition::DefinitionError;
-use crate::go::json::decode::go_struct;
-use crate::go::number;
 use crate::http::acl::rights::Rights;
 use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::register::{read_strictly, read_strictly_as};
@@ -10,8 +8,10 @@ use crate::http::body::definition::{CheckFields, LATE_CHECK_TYPE, ServiceFields}
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{AgentCommand, Refusal};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::number;
+use proconsul_store::{AgentCommand, Refusal};
+use proconsul_version::Behaviour;
 
 /// Registers a service with its checks.
 pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Failure> {

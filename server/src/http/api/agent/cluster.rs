@@ -1,14 +1,14 @@
 //! `/v1/agent/`: the cluster, which is this one agent.
 
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::version::BUILD_DATE;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_version::BUILD_DATE;
 
 /// Removes a member. The only member is alive and stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {

@@ -1,7 +1,7 @@
 //! The hash of a service's content. For a service without a proxy it is that of 1.8.7 (seen there, session.md 4.4): Go's
 //! library hashes each value with FNV-1, and combines the fields of a structure in any order.
 
-use crate::store::{NewService, ServiceAddress, Weights};
+use proconsul_store::{NewService, ServiceAddress, Weights};
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;

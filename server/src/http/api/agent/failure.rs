@@ -2,7 +2,7 @@
 
 use crate::definition::DefinitionError;
 use crate::http::failure::{Failure, failures, quoted};
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// Why there are no metrics in Prometheus' format.
 pub(crate) const NO_PROMETHEUS: &str =

@@ -10,7 +10,7 @@ use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, Servic
 use crate::http::failure::Failure;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::store::{Agent, NewService};
+use proconsul_store::{Agent, NewService};
 
 const REASON: HeaderName = HeaderName::from_static("x-consul-reason");
 

@@ -3,12 +3,12 @@
 use std::net::IpAddr;
 
 use crate::config::Config;
-use crate::go::number;
 use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::version::Behaviour;
+use proconsul_gocompat::number;
+use proconsul_version::Behaviour;
 
 /// Joins a cluster. Any address but the agent's own fails as if no agent listened there (texts seen on 1.8.7). Nothing
 /// is dialled, and no name is resolved.

@@ -4,8 +4,6 @@ use http::{HeaderName, HeaderValue};
 
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Wait};
-use crate::go::json::encode::{self, ControlEscapes, Style};
-use crate::go::json::maps;
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
@@ -13,7 +11,9 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
-use crate::store::{AgentServiceInfo, Answer, Index, NewService, Read};
+use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{AgentServiceInfo, Answer, Index, NewService, Read};
 
 const CONTENT_HASH: HeaderName = HeaderName::from_static("x-consul-contenthash");
 

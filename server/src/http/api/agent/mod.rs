@@ -13,7 +13,7 @@ mod vet;
 pub(crate) mod wire;
 
 use crate::http::route::routes;
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/agent/self" [GET] asks agent on agent => at_once(own::this_agent);

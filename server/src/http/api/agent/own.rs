@@ -15,8 +15,8 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
-use crate::store::{Agent, CheckSource, Labels, ProbeTarget};
-use crate::version::{BUILD_DATE, Behaviour};
+use proconsul_store::{Agent, CheckSource, Labels, ProbeTarget};
+use proconsul_version::{BUILD_DATE, Behaviour};
 
 /// The value of `?segment` that means all segments.
 const ALL_SEGMENTS: &[u8] = b"_all";

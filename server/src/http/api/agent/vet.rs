@@ -7,8 +7,8 @@ use crate::http::acl::rights::Rights;
 use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{AgentCommand, NewCheck, NewService, NodeInfo, Refusal, ServiceSpec, Store};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{AgentCommand, NewCheck, NewService, NodeInfo, Refusal, ServiceSpec, Store};
+use proconsul_version::{Behaviour, Version};
 
 /// Checks that a service may be registered, in the place of the one that has its id, and with its sidecar.
 pub(super) fn service_registration(

@@ -5,8 +5,8 @@ use serde::Serialize;
 use crate::http::body::wire::{Address, Connect, NO_LABELS, Port, Proxy, Weights, locality};
 use crate::http::reply::table::{Look, Surface, table};
 use crate::http::request::Request;
-use crate::store::{CheckRow, Index, LocalCheck, NewService};
-use crate::version::Behaviour;
+use proconsul_store::{CheckRow, Index, LocalCheck, NewService};
+use proconsul_version::Behaviour;
 
 /// How the agent shows its services.
 #[derive(Clone, Copy)]

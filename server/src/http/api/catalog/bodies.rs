@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Any, Int};
 use crate::http::body::check::{CheckBody, CheckId};
 use crate::http::body::definition::{
     AddressFields, ConnectFields, LocalityFields, PortFields, ServiceBody, WeightsBody,
 };
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::CatalogProxyFields;
-use crate::store::{HealthCheckDefinition, Labels, NewCheck};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::kinds::{Any, Int};
+use proconsul_store::{HealthCheckDefinition, Labels, NewCheck};
+use proconsul_version::Behaviour;
 
 go_struct! {
     /// The body of `/v1/catalog/register`.

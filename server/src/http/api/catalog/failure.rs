@@ -2,8 +2,8 @@
 
 use crate::definition::node_id;
 use crate::http::failure::failures;
-use crate::store::NodeIdFlaw;
-use crate::version::{Behaviour, Version};
+use proconsul_store::NodeIdFlaw;
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// The node has no name.

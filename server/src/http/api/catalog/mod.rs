@@ -14,8 +14,6 @@ use std::sync::Arc;
 
 use crate::acl::{Question, Resource};
 use crate::blocking::{self, Looks};
-use crate::filter::{Field, Filter};
-use crate::go::json::maps;
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
@@ -26,11 +24,13 @@ use crate::http::request::cached::Cached;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_filter::{Field, Filter};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{
     Answer, ConnectInstances, Elsewhere, Index, Instance, NewService, NodeInfo, NodeList, NodeRow,
     Read, ServiceInstances, ServiceList, ServiceView, TaggedInstances,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/catalog/register" [PUT] => waits(register::register);

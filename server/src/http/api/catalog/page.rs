@@ -13,7 +13,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_store::{
     AllInstances, GatewayInstances, Instance, WholeNode, WholeNodeNamed, WholeNodes,
 };
 

@@ -1,8 +1,6 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
 use crate::definition::service_problems;
-use crate::go::json::context::{DecodeOptions, UnknownFields};
-use crate::go::json::decode::Decode;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
 use crate::http::api::catalog::rights::{check_deregistration, check_registration};
@@ -12,10 +10,12 @@ use crate::http::body::edition::with_edition;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_store::{
     Deregistration, NewNode, NewService, Refusal, Registration, RegistrationFlaw, check_node_id,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {

@@ -5,10 +5,10 @@ use crate::http::acl::rights::Rights;
 use crate::http::api::catalog::failure;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     Deregistration, NewCheck, NewNode, NodeChecks, NodeInfo, Registration, RegistrationFlaw,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// Checks that the caller may register this. Registering what is there changes nothing, and asks for nothing.
 pub(super) fn check_registration(

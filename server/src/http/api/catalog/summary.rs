@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{GatewayService, Instance};
-use crate::version::Behaviour;
+use proconsul_store::{GatewayService, Instance};
+use proconsul_version::Behaviour;
 
 /// The metadata that says where an instance was registered from.
 const SOURCE: &str = "external-source";

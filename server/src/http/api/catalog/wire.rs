@@ -8,8 +8,8 @@ use crate::http::body::wire::{
     Address, Connect, NO_LABELS, Node, NodeService, Port, Proxy, Weights, locality,
 };
 use crate::http::reply::table::{Look, table};
-use crate::store::{Instance, ServicePort};
-use crate::version::Behaviour;
+use proconsul_store::{Instance, ServicePort};
+use proconsul_version::Behaviour;
 
 /// A node with its services by id.
 #[derive(Serialize)]

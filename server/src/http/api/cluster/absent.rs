@@ -10,7 +10,7 @@ use crate::http::request::Request;
 use crate::http::route::routes;
 #[cfg(not(feature = "snapshots"))]
 use crate::http::route::{Handler, Route};
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/agent/connect/authorize" [POST] => at_once(endpoint);

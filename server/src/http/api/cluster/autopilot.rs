@@ -2,10 +2,6 @@
 
 use http::Method;
 
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
-use crate::go::json::maps;
-use crate::go::{duration, number};
 use crate::http::api::cluster::status;
 use crate::http::body::durations::ReadableDuration;
 use crate::http::body::time;
@@ -14,8 +10,12 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{AutopilotInfo, AutopilotSettings, AutopilotWrite, Index};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::{duration, number};
+use proconsul_store::{AutopilotInfo, AutopilotSettings, AutopilotWrite, Index};
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/operator/autopilot/configuration" [GET PUT] asks operator => waits(configuration);

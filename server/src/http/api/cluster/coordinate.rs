@@ -9,19 +9,19 @@ use serde::Serialize;
 
 use crate::acl::{Question, Resource};
 use crate::blocking;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::acl::authorize;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{
     Answer, Coordinate, CoordinateList, CoordinateRow, CoordinateUpdate, Finite, NodeCoordinates,
     Read,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/coordinate/nodes" [GET] => waits(&nodes);

@@ -2,14 +2,14 @@
 
 use http::Method;
 
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
-use crate::go::{base64, number};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::{base64, number};
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/operator/keyring" [GET POST PUT DELETE] asks keyring => waits(keyring);

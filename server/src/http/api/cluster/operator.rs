@@ -1,7 +1,6 @@
 //! `/v1/operator/`: the raft cluster, which is this server, and what is in use (operator.md 2).
 
 use crate::blocking;
-use crate::go::json::maps;
 use crate::http::api::cluster::status;
 use crate::http::body::query_meta::query_meta;
 use crate::http::failure::{Failure, failures, quoted};
@@ -9,8 +8,9 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{CatalogCounts, CatalogUsage};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{CatalogCounts, CatalogUsage};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/operator/raft/configuration" [GET] asks operator => at_once(raft_configuration);

@@ -2,7 +2,6 @@
 
 use http::{HeaderValue, Method};
 
-use crate::archive::{self, Archive, Meta, Origin};
 use crate::config::Config;
 use crate::control;
 use crate::engine::Engine;
@@ -11,7 +10,8 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{BodyError, Request};
 use crate::http::route::routes;
-use crate::store::Index;
+use proconsul_archive::{self, Archive, Meta, Origin};
+use proconsul_store::Index;
 
 routes! {
     "/v1/snapshot" [GET PUT] asks acl:write => waits(snapshot);
@@ -26,7 +26,7 @@ failures! {
     not_restored(words: &str) => 500, format!("Raft error when restoring snapshot: {words}");
     /// The archive is larger than what it may unpack to.
     too_large() => 413,
-        format!("proconsul takes snapshots of at most {} bytes", archive::MOST_BYTES);
+        format!("proconsul takes snapshots of at most {} bytes", proconsul_archive::MOST_BYTES);
 }
 
 async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
@@ -36,7 +36,7 @@ async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
         if request.query.has("stale") {
             return Err(stale_restore());
         }
-        let sent = request.read_body(Some(archive::MOST_BYTES)).await;
+        let sent = request.read_body(Some(proconsul_archive::MOST_BYTES)).await;
         let sent = sent.map_err(|error| match error {
             BodyError::TooLarge => too_large(),
             BodyError::Unreadable(failure) => Failure::unreadable_body(&failure),
@@ -68,12 +68,12 @@ fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
         node_id: &engine.snapshot().agent().node_id(),
         address: &status::rpc_address(config),
     };
-    let packed = archive::pack(&origin, index.0, &state, engine.clock().wall());
+    let packed = proconsul_archive::pack(&origin, index.0, &state, engine.clock().wall());
     (index, packed)
 }
 
 fn restore(sent: &[u8], engine: &Engine, config: &Config) -> Result<(), Failure> {
-    let unpacked = archive::unpack(sent, archive::MOST_BYTES);
+    let unpacked = proconsul_archive::unpack(sent, proconsul_archive::MOST_BYTES);
     let archive = unpacked.map_err(|words| unreadable(&words))?;
     archive.check().map_err(|words| not_restored(&words))?;
     let Archive { meta, state } = archive;

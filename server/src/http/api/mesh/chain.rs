@@ -5,19 +5,19 @@ use serde::Serialize;
 
 use crate::blocking;
 use crate::entry::{self, ShownPart};
-use crate::go::duration;
-use crate::go::json::context::{DecodeContext, UnknownFields};
-use crate::go::json::decode::Decode;
-use crate::go::json::maps;
-use crate::go::json::value::{Value, ValueKind};
 use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{Chain, ChainNode, ChainOverrides, ChainRequest, ChainTarget, ConfigValue};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_store::{Chain, ChainNode, ChainOverrides, ChainRequest, ChainTarget, ConfigValue};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/discovery-chain/" [GET POST] asks service:read on path => waits(chain);

@@ -6,17 +6,17 @@ use serde_json::json;
 use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::entry::{self, EntryFlaw, ShownEntry};
-use crate::go::json::context::{DecodeContext, UnknownFields};
-use crate::go::json::decode::Decode;
-use crate::go::json::value::Value;
-use crate::go::number;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::selection::filter_by;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigWrite, Index};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};
+use proconsul_gocompat::json::decode::Decode;
+use proconsul_gocompat::json::value::Value;
+use proconsul_gocompat::number;
+use proconsul_store::{ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigWrite, Index};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/config" [PUT] => waits(apply);

@@ -5,15 +5,15 @@
 use http::{HeaderValue, Method, StatusCode};
 
 use crate::blocking;
-use crate::go::number;
 use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::object::object;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{Index, Unchanging};
-use crate::version::Behaviour;
+use proconsul_gocompat::number;
+use proconsul_store::{Index, Unchanging};
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/connect/ca/roots" [GET] => waits(&roots);

@@ -10,8 +10,8 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{ConfigValue, GatewayService, GatewayServices};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{ConfigValue, GatewayService, GatewayServices};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/catalog/gateway-services/" [GET] asks service on path => waits(&gateway_services);

@@ -5,8 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::Method;
 
 use crate::blocking;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::api::catalog::NOTHING;
 use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures, quoted};
@@ -14,8 +12,10 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{ConfigGet, Index, Instance, Labels, ServiceList, Unchanging};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{ConfigGet, Index, Instance, Labels, ServiceList, Unchanging};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/peerings" [GET] asks peering => waits(&peerings), since Behaviour::Peering;

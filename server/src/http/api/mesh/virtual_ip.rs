@@ -5,15 +5,15 @@ use std::net::IpAddr;
 
 use serde::Serialize;
 
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::VirtualAssign;
-use crate::version::Behaviour;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::VirtualAssign;
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/internal/service-virtual-ip" [PUT] asks mesh:write => waits(assign), since Behaviour::ServiceVirtualIp;

@@ -1,14 +1,14 @@
 //! The body of a prepared query, and its checks before raft (session.md 5).
 
 use crate::definition::meta;
-use crate::go::duration::{self, DurationQuotes};
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Any, Int};
 use crate::http::api::query::failure;
 use crate::http::body::check::CheckId;
 use crate::http::failure::Failure;
-use crate::store::{Labels, NewPreparedQuery, Template};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::duration::{self, DurationQuotes};
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::kinds::{Any, Int};
+use proconsul_store::{Labels, NewPreparedQuery, Template};
+use proconsul_version::{Behaviour, Version};
 
 /// The body of a prepared query.
 #[derive(Default)]

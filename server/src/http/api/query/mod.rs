@@ -14,8 +14,6 @@ use serde_json::json;
 use self::rights::Visible;
 use crate::acl::{Question, Resource};
 use crate::blocking;
-use crate::go::json::context::UnknownFields;
-use crate::go::number;
 use crate::http::acl::rights::told;
 use crate::http::api::query::body::{QueryBody, QueryFields, checked};
 use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
@@ -29,12 +27,14 @@ use crate::http::request::cached::Cached;
 use crate::http::request::selection::{is_near_agent, move_nearest};
 use crate::http::request::{Consistency, ReadOptions, Request};
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::number;
+use proconsul_store::{
     Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
     PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
     ServiceInstances, ServiceSearch, ServiceView,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/query" [GET POST] => waits(queries);
@@ -354,7 +354,7 @@ fn query_meta(
 /// Answers with a query's result, whose index is always 1.
 fn found(request: &Request, value: &impl serde::Serialize, options: ReadOptions) -> Reply {
     Reply::json(request, value)
-        .with_index(request, crate::store::Index(1))
+        .with_index(request, proconsul_store::Index(1))
         .with_consistency(options.consistency)
 }
 

@@ -9,7 +9,7 @@ use crate::http::acl::permission_denied;
 use crate::http::acl::rights::Rights;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{Answer, NewPreparedQuery, PreparedQueryRow, PreparedQueryTarget};
+use proconsul_store::{Answer, NewPreparedQuery, PreparedQueryRow, PreparedQueryTarget};
 
 type Queries = Answer<Vec<Arc<PreparedQueryRow>>>;
 

@@ -6,9 +6,9 @@
 
 use std::cell::Cell;
 
-use crate::go::regexp::Regexp;
-use crate::store::{NewPreparedQuery, ServiceSearch};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::regexp::Regexp;
+use proconsul_store::{NewPreparedQuery, ServiceSearch};
+use proconsul_version::{Behaviour, Version};
 
 /// The only kind of template.
 const NAME_PREFIX_MATCH: &str = "name_prefix_match";
@@ -227,8 +227,8 @@ fn syntax(expression: &str, column: usize) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::{flaw, rendered};
-    use crate::store::{NewPreparedQuery, ServiceSearch, Template};
-    use crate::version::Version;
+    use proconsul_store::{NewPreparedQuery, ServiceSearch, Template};
+    use proconsul_version::Version;
 
     fn template(service: &str, regexp: &str) -> NewPreparedQuery {
         NewPreparedQuery {

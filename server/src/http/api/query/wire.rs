@@ -3,8 +3,8 @@
 use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::reply::table::{Look, table};
-use crate::store::{PreparedQueryRow, ServiceSearch, Template};
-use crate::version::{Behaviour, Version};
+use proconsul_store::{PreparedQueryRow, ServiceSearch, Template};
+use proconsul_version::{Behaviour, Version};
 
 /// How a prepared query is shown: with the search that its template renders, and the fields of a release.
 #[derive(Clone, Copy)]

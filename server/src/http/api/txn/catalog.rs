@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Any, Int};
 use crate::http::api::txn::service_body::ServiceFields;
 use crate::http::body::check::CheckBody;
 use crate::http::body::durations::{AnyDuration, ReadableDuration};
 use crate::http::request::Request;
-use crate::store::{CatalogOperation, CatalogSubject, CatalogVerb, Index, Labels, NewNode};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::kinds::{Any, Int};
+use proconsul_store::{CatalogOperation, CatalogSubject, CatalogVerb, Index, Labels, NewNode};
+use proconsul_version::Behaviour;
 
 /// Returns a verb. Verbs are case-sensitive.
 fn verb(text: String) -> CatalogVerb {

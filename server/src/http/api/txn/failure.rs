@@ -1,16 +1,16 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
 use crate::definition::node_id;
-use crate::go::quote::QuotedBy;
 use crate::http::api::catalog::failure as register;
 use crate::http::failure::{
     EMPTY_ID, Failure, check_without_id_text, failures, node_name_text, quoted,
 };
-use crate::store::{
+use proconsul_gocompat::quote::QuotedBy;
+use proconsul_store::{
     AcquireRefused, CatalogSubject, CatalogVerb, KvRefused, NodeIdFlaw, Refusal, RegistrationFlaw,
     TxnError, TxnRefusal,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// The body is not a list of operations; `words` is Go's text.

@@ -9,8 +9,6 @@ pub(crate) mod wire;
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::go::json::context::{DecodeOptions, UnknownFields};
-use crate::go::json::decode::go_struct;
 use crate::http::acl::rights::Rights;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
 use crate::http::api::txn::wire::ResultEntry;
@@ -23,11 +21,13 @@ use crate::http::reply::table::Look;
 use crate::http::reply::{Reply, header};
 use crate::http::request::Request;
 use crate::http::route::routes;
-use crate::store::{
+use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::{
     Content, Index, Key, KvVerb, Txn, TxnError, TxnOperation, TxnOutcome, TxnRefusal,
     TxnResult as Shown, TxnVerb,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 routes! {
     "/v1/txn" [PUT] => soon(txn);

@@ -5,7 +5,7 @@ use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     CatalogOperation, CatalogSubject, CatalogVerb, KvVerb, TxnError, TxnOperation, TxnRefusal,
     TxnResult, TxnVerb,
 };

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Any, Int};
-use crate::go::json::object::AnyObject;
 use crate::http::body::definition::{ServiceBody, WeightsBody};
-use crate::store::{Labels, ServiceAddress};
-use crate::version::Behaviour;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::kinds::{Any, Int};
+use proconsul_gocompat::json::object::AnyObject;
+use proconsul_store::{Labels, ServiceAddress};
+use proconsul_version::Behaviour;
 
 go_struct! {
     /// A service instance.

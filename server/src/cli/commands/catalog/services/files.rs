@@ -10,7 +10,7 @@ use crate::cli::output;
 use crate::cli::resolve::Errors;
 use crate::cli::settings::Settings;
 use crate::cli::settings::keys::{self, Remarks};
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// A service of a configuration file.
 pub(super) struct Service {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::{Failure, Outcome, because};
 use crate::cli::output;
-use crate::go::number::parse_int_of_any_base;
+use proconsul_gocompat::number::parse_int_of_any_base;
 
 commands! {
     "services deregister" "[FILE...]" deregister "Takes services away" {

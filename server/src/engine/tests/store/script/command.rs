@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::any::{Command, Query};
 use super::Step;
 use super::words::{Words, duration, key, list, nanoseconds, session_id, session_text, value};
-use crate::store::{
+use proconsul_store::{
     Behavior, Content, Deregistration, HealthCheckDefinition, Index, KvVerb, KvWrite, Labels,
     NewCheck, NewEvent, NewNode, NewPreparedQuery, NewService, NewSession, PreparedQueryTarget,
     PreparedQueryWrite, Registration, ServiceCheck, ServiceView, Template, TxnOperation, TxnVerb,
@@ -113,7 +113,7 @@ fn put(words: &mut Words<'_>) -> Result<Command, String> {
     Ok(Command::Kv(KvWrite { key, verb }))
 }
 
-fn key_and_content(words: &mut Words<'_>) -> Result<(crate::store::Key, Content), String> {
+fn key_and_content(words: &mut Words<'_>) -> Result<(proconsul_store::Key, Content), String> {
     let word = words.take()?;
     let (name, text) = word.split_once('=').ok_or("a write needs key=value")?;
     let content = Content {

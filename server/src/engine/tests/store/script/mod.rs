@@ -5,7 +5,7 @@ mod outcome;
 pub(in crate::engine::tests::store) mod run;
 mod words;
 
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// A parsed script.
 pub(in crate::engine::tests::store) struct Script {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::super::any::{Answer, Applied, Refused, Reply, Rows};
 use super::command::Read;
 use super::words::{duration_name, key_name, session_name, value_name};
-use crate::store::{
+use proconsul_store::{
     AcquireRefused, Behavior, Cause, CheckRow, Effects, Entry, EventRow, IdError, Index, Key,
     KvRefused, KvRow, PreparedQueryRefusal, PreparedQueryRow, ProbeRun, Refusal, ServiceRow,
     SessionEnd, SessionRow, TxnError, TxnOutcome, TxnRefusal, TxnResult,

@@ -7,11 +7,11 @@ use super::Step;
 use super::command::{Instruction, Read, parse};
 use super::outcome;
 use crate::blocking::Looks;
-use crate::store::{
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::watch::{Registry, WaiterId};
+use proconsul_store::{
     Deadline, Index, NewCheck, NewNode, Registration, Store, Touched, VersionRules,
 };
-use crate::timestamp::Timestamp;
-use crate::watch::{Registry, WaiterId};
 
 /// A store, the time, and the waiters.
 pub(in crate::engine::tests::store) struct Run {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use std::time::Duration;
 
-use crate::store::{Key, SessionId};
+use proconsul_store::{Key, SessionId};
 
 /// The rest of a command's words. Errors are sentences.
 pub(super) struct Words<'a> {

@@ -2,10 +2,6 @@
 
 use http::Method;
 
-use crate::go::duration;
-use crate::go::json::decode::go_struct;
-use crate::go::json::encode::Json;
-use crate::go::json::object::AnyObject;
 use crate::http::api::acl::body;
 use crate::http::api::acl::failure::refused;
 use crate::http::api::acl::objects;
@@ -15,12 +11,16 @@ use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::login::{self, Settings};
-use crate::store::{
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::encode::Json;
+use proconsul_gocompat::json::object::AnyObject;
+use proconsul_store::{
     AclDelete, AclInfo, AclList, AclTarget, AuthMethodDelete, AuthMethodInfo, AuthMethodList,
     AuthMethodRow, AuthMethodWrite, BindingRuleRow, BindingRuleWrite, NewAuthMethod,
     NewBindingRule,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// The shortest and the longest lifetime of tokens, in nanoseconds.
 const MINUTE: i64 = 60_000_000_000;

@@ -11,8 +11,8 @@ use crate::http::api::acl::failure::{self, refused};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::http::request::{ReadOptions, Request};
-use crate::store::{AclRefusal, AclTarget, Answer, Index, Read};
-use crate::version::Behaviour;
+use proconsul_store::{AclRefusal, AclTarget, Answer, Index, Read};
+use proconsul_version::Behaviour;
 
 /// Returns the rest of the path, the `what` of an object, as the first check of a handler.
 pub(super) fn named(request: &Request, what: &str) -> Result<String, Failure> {

@@ -10,11 +10,11 @@ use crate::http::api::acl::wire::{Policy, PolicyStub};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     AclDelete, AclInfo, AclList, AclNamed, AclRefusal, AclTarget, NewPolicy, PolicyRow,
     PolicyWrite, Read, Shown,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Lists all policies.
 pub(in crate::http::api::acl) async fn list(request: &Request) -> Result<Reply, Failure> {

@@ -9,10 +9,10 @@ use crate::http::api::acl::wire::Role;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     AclDelete, AclId, AclInfo, AclList, AclNamed, AclRefusal, Read, RoleRow, RoleWrite, Shown,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Lists all roles, or those with a policy.
 pub(in crate::http::api::acl) async fn list(request: &Request) -> Result<Reply, Failure> {

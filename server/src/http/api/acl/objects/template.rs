@@ -2,16 +2,18 @@
 //! contract knows only what they mean.
 
 use crate::acl::identity::Template;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::maps;
 use crate::http::api::acl::body::{RoleBody, TemplatedPolicyBody, TokenBody, VariablesBody};
 use crate::http::api::acl::wire::Policy;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::store::{Index, NewGrants, NewPolicy, PolicyRow, Shown, TemplatedPolicy, is_identity};
-use crate::version::Version;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::maps;
+use proconsul_store::{
+    Index, NewGrants, NewPolicy, PolicyRow, Shown, TemplatedPolicy, is_identity,
+};
+use proconsul_version::Version;
 
 /// What Consul's hash of nothing adds to the id of a policy that is only shown.
 const NO_HASH: &str = "6c62272e07bb014262b821756295c58d";

@@ -11,12 +11,12 @@ use crate::http::api::acl::wire::{Expanded, ExpandedFields, Token, TokenAndMore,
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     AclId, AclIdentity, AclInfo, AclList, AclObject as _, AclRefusal, Answer, Command, Expiry,
     MadeIds, NewToken, RoleRow, Shown, TokenClone, TokenCreate, TokenDelete, TokenList,
     TokenOfSecret, TokenReplace, TokenRow,
 };
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Lists all tokens, or those with a policy or a role, or of an auth method.
 pub(in crate::http::api::acl) async fn list(request: &Request) -> Result<Reply, Failure> {
@@ -74,7 +74,7 @@ fn retain(request: &Request, answer: &mut Answer<Vec<Shown<TokenRow>>>) -> Resul
             let id = match AclId::parse(&value) {
                 Ok(id) => id,
                 Err(error) if late => {
-                    let refusal = AclRefusal::MalformedId(crate::store::AclKind::Token, error);
+                    let refusal = AclRefusal::MalformedId(proconsul_store::AclKind::Token, error);
                     return Err(refused(&refusal, request.version()));
                 }
                 Err(_) => None,

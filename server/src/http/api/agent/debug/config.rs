@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use crate::config::{Config, Listener, TelemetryConfig};
-use crate::go::duration;
-use crate::go::json::maps;
 use crate::http::pipeline::context::Context;
-use crate::version::{BUILD_DATE, Behaviour};
+use proconsul_gocompat::duration;
+use proconsul_gocompat::json::maps;
+use proconsul_version::{BUILD_DATE, Behaviour};
 
 /// The settings that this server lacks, with their values in a `-dev` agent. All of 1.8.7's are there; of 1.22's those
 /// that the contract names.

@@ -8,8 +8,6 @@ use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::go::json::encode;
-use crate::go::json::maps;
 use crate::http::Context;
 use crate::http::api::agent::failure;
 use crate::http::api::catalog::NOTHING;
@@ -21,8 +19,10 @@ use crate::http::reply::object::object;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::metrics::{Aggregate, Kind, Labels, Total};
-use crate::store::CatalogUsage;
-use crate::version::Behaviour;
+use proconsul_gocompat::json::encode;
+use proconsul_gocompat::json::maps;
+use proconsul_store::CatalogUsage;
+use proconsul_version::Behaviour;
 
 /// Why an answer is empty.
 const REASON: HeaderName = HeaderName::from_static("x-consul-reason");
@@ -204,7 +204,11 @@ fn for_prometheus(request: &Request) -> Result<Reply, Failure> {
         return no_prometheus(request);
     };
     let mut families: BTreeMap<String, (&str, String)> = BTreeMap::new();
-    let calls = now.since(crate::timestamp::Timestamp::ZERO).as_secs() * OWN_CALLS / 10;
+    let calls = now
+        .since(proconsul_store::timestamp::Timestamp::ZERO)
+        .as_secs()
+        * OWN_CALLS
+        / 10;
     let mut add = |name: &str, kind: &'static str, write: &dyn Fn(&str, &mut String)| {
         let name = name.replace([' ', '.', '=', '-', '/'], "_");
         let (_, lines) = families

@@ -8,7 +8,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::header::{NO_SNIFF, TEXT};
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::version::Behaviour;
+use proconsul_version::Behaviour;
 
 /// Shows the command line; every profile is unknown. Without ACLs only an agent with `enable_debug` shows anything.
 pub(crate) fn profile(request: &Request) -> Result<Reply, Failure> {

@@ -11,7 +11,6 @@ use crate::acl::{Question, Resource};
 use crate::blocking;
 use crate::entry::ShownPart;
 use crate::entry::intention::{self, End, ServiceOf};
-use crate::go::json::maps;
 use crate::http::acl::permission_denied;
 use crate::http::acl::rights::Rights;
 use crate::http::api::mesh::connect::check_is_on;
@@ -20,8 +19,9 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::cached::Cached;
 use crate::http::request::{ReadOptions, Request};
-use crate::store::{ConfigRow, ConfigValue, IntentionsTo, Read};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{ConfigRow, ConfigValue, IntentionsTo, Read};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// A query parameter is missing, or there are several.

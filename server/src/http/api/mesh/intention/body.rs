@@ -1,14 +1,14 @@
 //! The body of an intention.
 
 use crate::entry::intention;
-use crate::go::json::context::UnknownFields;
-use crate::go::json::decode::go_struct;
-use crate::go::json::kinds::{Int, RawJson};
-use crate::go::json::maps;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
-use crate::store::{ConfigMembers, ConfigValue, Labels};
-use crate::version::{Behaviour, Version};
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::kinds::{Int, RawJson};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{ConfigMembers, ConfigValue, Labels};
+use proconsul_version::{Behaviour, Version};
 
 go_struct! {
     /// The body of an intention.

@@ -9,11 +9,11 @@ use crate::entry;
 use crate::entry::intention;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::request::Request;
-use crate::store::{
+use proconsul_store::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigMembers, ConfigRow, ConfigValue,
     ConfigWrite, INTENTION, IntentionWrite,
 };
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// The fields contradict each other or Consul.

@@ -24,8 +24,8 @@ use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::request::selection::filter_by;
 use crate::http::route::routes;
-use crate::store::{ConfigValue, SessionId};
-use crate::version::Behaviour;
+use proconsul_store::{ConfigValue, SessionId};
+use proconsul_version::Behaviour;
 
 routes! {
     "/v1/connect/intentions" [GET POST] => waits(intentions);

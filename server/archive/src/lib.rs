@@ -13,22 +13,22 @@ use flate2::{Compression, GzBuilder};
 use self::gunzip::Gunzip;
 use self::tar::TarFile;
 
-pub(crate) use self::meta::{Meta, Origin};
+pub use self::meta::{Meta, Origin};
 
 const META: &str = "meta.json";
 const STATE: &str = "state.bin";
 const SUMS: &str = "SHA256SUMS";
 
 /// The most bytes that an archive may unpack to, so that a small one cannot take all memory. Consul has no such limit.
-pub(crate) const MOST_BYTES: u64 = 512 * 1024 * 1024;
+pub const MOST_BYTES: u64 = 512 * 1024 * 1024;
 
 /// What an archive has inside.
 #[derive(Debug)]
-pub(crate) struct Archive {
+pub struct Archive {
     /// What the snapshot says about itself.
-    pub(crate) meta: Meta,
+    pub meta: Meta,
     /// The state.
-    pub(crate) state: Vec<u8>,
+    pub state: Vec<u8>,
 }
 
 impl Archive {
@@ -36,7 +36,7 @@ impl Archive {
     ///
     /// # Errors
     /// Raft's text.
-    pub(crate) fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), String> {
         let Meta { version, size, .. } = self.meta;
         if version != 1 && version != meta::VERSION {
             let at = if version == 0 {
@@ -57,7 +57,7 @@ impl Archive {
 }
 
 /// Packs the state that a server had at this index. `wall` is the time, since the Unix epoch.
-pub(crate) fn pack(origin: &Origin<'_>, index: u64, state: &[u8], wall: Duration) -> Vec<u8> {
+pub fn pack(origin: &Origin<'_>, index: u64, state: &[u8], wall: Duration) -> Vec<u8> {
     let meta = meta::of(origin, index, wall, state.len());
     let sums = format!(
         "{}  {META}\n{}  {STATE}\n",
@@ -83,7 +83,7 @@ pub(crate) fn pack(origin: &Origin<'_>, index: u64, state: &[u8], wall: Duration
 ///
 /// # Errors
 /// Consul's text about what is wrong with it.
-pub(crate) fn unpack(archive: &[u8], most: u64) -> Result<Archive, String> {
+pub fn unpack(archive: &[u8], most: u64) -> Result<Archive, String> {
     let mut unzipped = Gunzip::new(archive, most)
         .map_err(|error| format!("failed to decompress snapshot: {error}"))?;
     let unpacked =

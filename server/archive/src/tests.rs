@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::go::gzip::compress;
+use proconsul_gocompat::gzip::compress;
 
 use super::{Archive, Origin, gunzip, pack, tar, unpack};
 

@@ -8,9 +8,9 @@ use proptest::sample::select;
 
 use super::expression::{Match, Operator};
 use super::{Each, Expression, Field, Filter, Keyed, Within};
-use crate::version::Version;
 use proconsul_testing::random_cases;
 use proconsul_testing::{DEPTHS, on_small_stack};
+use proconsul_version::Version;
 
 /// A row with a field of every kind.
 struct Row {

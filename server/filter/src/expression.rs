@@ -5,14 +5,14 @@ use std::rc::Rc;
 
 use super::grammar::Production;
 use super::peg;
-use crate::go::quote::Quoted;
-use crate::go::quote::unquote::unquote;
+use proconsul_gocompat::quote::Quoted;
+use proconsul_gocompat::quote::unquote::unquote;
 
 type Node = peg::Node<Production>;
 
 /// An expression. `Display` prints an equivalent filter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Expression {
+pub enum Expression {
     /// A conjunction of at least two expressions.
     All(Vec<Expression>),
     /// A disjunction of at least two expressions.
@@ -25,9 +25,9 @@ pub(crate) enum Expression {
 
 /// A claim about one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Match {
+pub struct Match {
     /// The selector: the names that lead to the field.
-    pub(crate) selector: Vec<Vec<u8>>,
+    pub selector: Vec<Vec<u8>>,
     /// The operator.
     pub(super) operator: Operator,
     /// The value; empty for operators without one.
@@ -68,7 +68,7 @@ impl Expression {
     ///
     /// # Errors
     /// Consul's error for an invalid text.
-    pub(crate) fn parse(text: &[u8]) -> Result<Self, String> {
+    pub fn parse(text: &[u8]) -> Result<Self, String> {
         let input = peg::parse(text, Production::Input)?;
         Ok(expression(text, only_child(&input)))
     }

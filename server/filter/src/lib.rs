@@ -18,17 +18,17 @@ mod grammar;
 mod peg;
 mod value;
 
-pub(crate) use expression::{Expression, Match};
-pub(crate) use field::{Each, Field, Keyed, Within};
-pub(crate) use value::Predicate;
+pub use expression::{Expression, Match};
+pub use field::{Each, Field, Keyed, Within};
+pub use value::Predicate;
 
-use crate::version::Version;
+use proconsul_version::Version;
 
 /// Returns the test for a claim, or Consul's error for one that does not fit the rows.
 type Test<'a, T> = dyn Fn(&Match) -> Result<Predicate<T>, String> + 'a;
 
 /// A filter for rows of one type.
-pub(crate) struct Filter<T> {
+pub struct Filter<T> {
     keeps: Predicate<T>,
 }
 
@@ -37,11 +37,7 @@ impl<T: 'static> Filter<T> {
     ///
     /// # Errors
     /// Consul's error for an invalid expression, or one that does not fit the fields.
-    pub(crate) fn new(
-        text: &[u8],
-        fields: &'static [Field<T>],
-        version: Version,
-    ) -> Result<Self, String> {
+    pub fn new(text: &[u8], fields: &'static [Field<T>], version: Version) -> Result<Self, String> {
         Self::of(text, &|claim| field::predicate(claim, fields, version))
     }
 
@@ -49,7 +45,7 @@ impl<T: 'static> Filter<T> {
     ///
     /// # Errors
     /// Consul's error for an invalid expression, or that of `test`.
-    pub(crate) fn of(text: &[u8], test: &Test<'_, T>) -> Result<Self, String> {
+    pub fn of(text: &[u8], test: &Test<'_, T>) -> Result<Self, String> {
         if text.is_empty() {
             return Ok(Self {
                 keeps: Box::new(|_| true),
@@ -62,7 +58,7 @@ impl<T: 'static> Filter<T> {
     }
 
     /// Whether the filter keeps a row.
-    pub(crate) fn keeps(&self, row: &T) -> bool {
+    pub fn keeps(&self, row: &T) -> bool {
         (self.keeps)(row)
     }
 }

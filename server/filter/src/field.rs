@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use super::expression::Match;
 use super::value::{MapTest, Predicate};
-use crate::version::{Behaviour, Version};
+use proconsul_version::{Behaviour, Version};
 
 /// A field of a row, with its name in filters.
-pub(crate) struct Field<T: 'static> {
+pub struct Field<T: 'static> {
     name: &'static str,
     kind: Kind<T>,
     /// The behaviour of the releases that know the field; `None` for all.
@@ -33,37 +33,37 @@ impl<T: 'static> Field<T> {
     }
 
     /// The same field, unknown to releases without a behaviour.
-    pub(crate) const fn since(mut self, behaviour: Behaviour) -> Self {
+    pub const fn since(mut self, behaviour: Behaviour) -> Self {
         self.since = Some(behaviour);
         self
     }
 
     /// A text.
-    pub(crate) const fn text(name: &'static str, get: fn(&T) -> &str) -> Self {
+    pub const fn text(name: &'static str, get: fn(&T) -> &str) -> Self {
         let kind = Kind::Text(get);
         Self::of(name, kind)
     }
 
     /// A whole number.
-    pub(crate) const fn number(name: &'static str, get: fn(&T) -> i64) -> Self {
+    pub const fn number(name: &'static str, get: fn(&T) -> i64) -> Self {
         let kind = Kind::Number(get);
         Self::of(name, kind)
     }
 
     /// A boolean.
-    pub(crate) const fn flag(name: &'static str, get: fn(&T) -> bool) -> Self {
+    pub const fn flag(name: &'static str, get: fn(&T) -> bool) -> Self {
         let kind = Kind::Flag(get);
         Self::of(name, kind)
     }
 
     /// A list of texts.
-    pub(crate) const fn texts(name: &'static str, get: fn(&T) -> &[String]) -> Self {
+    pub const fn texts(name: &'static str, get: fn(&T) -> &[String]) -> Self {
         let kind = Kind::Texts(get);
         Self::of(name, kind)
     }
 
     /// A map of texts; a missing one counts as empty.
-    pub(crate) const fn labels(
+    pub const fn labels(
         name: &'static str,
         get: fn(&T) -> Option<&BTreeMap<String, String>>,
     ) -> Self {
@@ -72,23 +72,20 @@ impl<T: 'static> Field<T> {
     }
 
     /// A map of lists of texts.
-    pub(crate) const fn lists(
-        name: &'static str,
-        get: fn(&T) -> &BTreeMap<String, Vec<String>>,
-    ) -> Self {
+    pub const fn lists(name: &'static str, get: fn(&T) -> &BTreeMap<String, Vec<String>>) -> Self {
         let kind = Kind::Lists(get);
         Self::of(name, kind)
     }
 
     /// Nested rows: a [`Within`], an [`Each`] or a [`Keyed`].
-    pub(crate) const fn rows(name: &'static str, rows: &'static dyn Rows<T>) -> Self {
+    pub const fn rows(name: &'static str, rows: &'static dyn Rows<T>) -> Self {
         let kind = Kind::Rows(rows);
         Self::of(name, kind)
     }
 }
 
 /// Nested rows.
-pub(crate) trait Rows<T>: Sync {
+pub trait Rows<T>: Sync {
     /// Returns a test of one of the nested rows' fields, or of the rows themselves if the selector ends here.
     ///
     /// # Errors
@@ -102,27 +99,27 @@ pub(crate) trait Rows<T>: Sync {
 }
 
 /// A single nested row.
-pub(crate) struct Within<T: 'static, U: 'static> {
+pub struct Within<T: 'static, U: 'static> {
     /// Returns the row.
-    pub(crate) get: fn(&T) -> &U,
+    pub get: fn(&T) -> &U,
     /// Its fields.
-    pub(crate) fields: &'static [Field<U>],
+    pub fields: &'static [Field<U>],
 }
 
 /// A list of nested rows. A claim holds if it holds for any of them.
-pub(crate) struct Each<T: 'static, U: 'static> {
+pub struct Each<T: 'static, U: 'static> {
     /// Returns the rows.
-    pub(crate) get: fn(&T) -> Vec<&U>,
+    pub get: fn(&T) -> Vec<&U>,
     /// The fields of each.
-    pub(crate) fields: &'static [Field<U>],
+    pub fields: &'static [Field<U>],
 }
 
 /// A map of nested rows.
-pub(crate) struct Keyed<T: 'static, U: 'static> {
+pub struct Keyed<T: 'static, U: 'static> {
     /// Returns the rows; a missing map counts as empty.
-    pub(crate) get: fn(&T) -> Option<&BTreeMap<String, U>>,
+    pub get: fn(&T) -> Option<&BTreeMap<String, U>>,
     /// The fields of each.
-    pub(crate) fields: &'static [Field<U>],
+    pub fields: &'static [Field<U>],
 }
 
 impl<T, U> Rows<T> for Within<T, U> {

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::go::json::context::{DecodeOptions, Release, UnknownFields};
-use crate::go::json::decode::{decode, go_struct};
+use proconsul_gocompat::json::context::{DecodeOptions, Release, UnknownFields};
+use proconsul_gocompat::json::decode::{decode, go_struct};
 
 go_struct! {
     /// What a snapshot says about itself, as far as it is used.
     #[derive(Debug)]
-    pub(crate) struct Meta as "raft.SnapshotMeta" {
+    pub struct Meta as "raft.SnapshotMeta" {
         "Version" is "raft.SnapshotVersion": i64 => version,
         "ID": String => id,
         "Index": u64 => index,
@@ -22,7 +22,7 @@ impl Meta {
     ///
     /// # Errors
     /// Go's text.
-    pub(super) fn decode(&mut self, file: &[u8]) -> Result<(), String> {
+    pub fn decode(&mut self, file: &[u8]) -> Result<(), String> {
         let rules = DecodeOptions {
             unknown_fields: UnknownFields::Accepted,
             release: Release::NEWEST,
@@ -39,10 +39,11 @@ impl Meta {
 }
 
 /// The server whose snapshot it is, a raft cluster of its own.
-pub(crate) struct Origin<'a> {
-    pub(crate) node_id: &'a str,
+pub struct Origin<'a> {
+    /// The id of its node.
+    pub node_id: &'a str,
     /// The address at which other servers would call it.
-    pub(crate) address: &'a str,
+    pub address: &'a str,
 }
 
 #[derive(Serialize)]
@@ -75,7 +76,7 @@ struct Voter<'a> {
 }
 
 /// Returns the file of a state of `size` bytes that was saved at this index and time.
-pub(super) fn of(
+pub(crate) fn of(
     origin: &Origin<'_>,
     index: u64,
     wall: std::time::Duration,
@@ -91,7 +92,7 @@ pub(super) fn of(
     }
     peers.extend(address);
     let mut encoded = Vec::new();
-    crate::go::base64::encode(&peers, &mut encoded);
+    proconsul_gocompat::base64::encode(&peers, &mut encoded);
     let file = MetaFile {
         version: VERSION,
         id: format!("{TERM}-{index}-{}", wall.as_millis()),
@@ -115,7 +116,7 @@ pub(super) fn of(
 
 /// The version of every archive that this server makes. Raft's is 1; a real Consul would try to read a state under that, and
 /// end. Any other one it refuses (operator.md 6.r14).
-pub(super) const VERSION: i64 = 1000;
+pub(crate) const VERSION: i64 = 1000;
 
 /// The term of every emulated leader.
 const TERM: u64 = 2;

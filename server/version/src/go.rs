@@ -1,14 +1,14 @@
 //! The Go that a release was built with, as far as clients see it, and the fields of its bodies.
 
 use super::{Behaviour, Version};
-use crate::go::duration::DurationQuotes;
-use crate::go::json::context::{Release, ReleaseChange};
-use crate::go::quote::printable::Unicode;
-use crate::go::{EmbeddedNames, Go};
+use proconsul_gocompat::duration::DurationQuotes;
+use proconsul_gocompat::json::context::{Release, ReleaseChange};
+use proconsul_gocompat::quote::printable::Unicode;
+use proconsul_gocompat::{EmbeddedNames, Go};
 
 impl Version {
     /// Returns the Go that this version was built with, as far as clients see it.
-    pub(crate) fn go(self) -> Go {
+    pub fn go(self) -> Go {
         let is_new = self.has(Behaviour::HttpMuxEscaped);
         Go {
             // The tables of 1.8 and 1.9, up to the releases with Go 1.22.
@@ -29,7 +29,7 @@ impl Version {
     }
 
     /// Returns this version for decoders of its bodies.
-    pub(crate) fn release(self) -> Release {
+    pub fn release(self) -> Release {
         Release {
             number: [self.major, self.minor, self.patch],
             has: |[major, minor, patch], ReleaseChange(row)| {

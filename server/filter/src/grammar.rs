@@ -6,7 +6,7 @@ use super::peg::Pattern::{
     Ahead, Any, Checked, Choice, Class, Complaint, Literal, NotAhead, OneOrMore, Optional,
     Prefixed, Sequence, ZeroOrMore,
 };
-use crate::go::quote::unquote::unquote;
+use proconsul_gocompat::quote::unquote::unquote;
 
 /// A part of a rule of this grammar.
 type Pattern = peg::Pattern<Production>;

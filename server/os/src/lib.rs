@@ -11,29 +11,34 @@ use std::sync::LazyLock;
 use std::thread::available_parallelism;
 
 #[cfg(unix)]
-pub(crate) use unix::{Family, Identity, Signals, UnixListener, ending, listen_at, shell, special};
+pub use unix::{
+    Identity, ProcessGroup, Signals, UnixListener, exit_text, file_kind, listen_at, shell,
+};
 #[cfg(windows)]
-pub(crate) use windows::{
-    Family, Identity, Signals, UnixListener, ending, listen_at, shell, special,
+pub use windows::{
+    Identity, ProcessGroup, Signals, UnixListener, exit_text, file_kind, listen_at, shell,
 };
 
 /// How many threads the machine runs at once, as far as this process may use it. Linux says so in files, and so it is
 /// asked once.
-pub(crate) static CORES: LazyLock<usize> =
+pub static CORES: LazyLock<usize> =
     LazyLock::new(|| available_parallelism().map_or(1, NonZero::get));
 
 /// A caught signal, or what Windows has in its place, where nothing is a hangup.
 #[cfg_attr(windows, allow(dead_code))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Caught {
+pub enum Caught {
+    /// SIGHUP: reload.
     Hangup,
+    /// SIGINT, or Ctrl-C.
     Interrupt,
+    /// SIGTERM, or the end of the session.
     Terminate,
 }
 
 impl Caught {
     /// Returns Go's name of the signal, for the log.
-    pub(crate) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Caught::Hangup => "hangup",
             Caught::Interrupt => "interrupt",
@@ -42,7 +47,7 @@ impl Caught {
     }
 
     /// Returns the number of the signal, for the log in JSON.
-    pub(crate) fn number(self) -> u8 {
+    pub fn number(self) -> u8 {
         match self {
             Caught::Hangup => 1,
             Caught::Interrupt => 2,
@@ -54,9 +59,13 @@ impl Caught {
 /// What a path may name besides a regular file and a folder; on Windows, devices alone.
 #[cfg_attr(windows, allow(dead_code))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Special {
+pub enum FileKind {
+    /// A named pipe.
     Fifo,
+    /// A device of bytes.
     CharacterDevice,
+    /// A device of blocks.
     BlockDevice,
+    /// A Unix socket.
     Socket,
 }

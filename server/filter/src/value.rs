@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 
 use super::expression::{Match, Operator};
-use crate::go::number::{self, NumberError};
-use crate::go::quote::Quoted;
-use crate::go::regexp::{self, Regexp};
+use proconsul_gocompat::number::{self, NumberError};
+use proconsul_gocompat::quote::Quoted;
+use proconsul_gocompat::regexp::{self, Regexp};
 
 /// A test of a row or of a value in it.
-pub(crate) type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+pub type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A test of a map; a missing one counts as empty.
 pub(super) type MapTest<U> = Box<dyn Fn(Option<&BTreeMap<String, U>>) -> bool + Send + Sync>;
 
 /// What is claimed of a list or a map: that it has a member or is empty, or the opposite.
-pub(crate) struct Presence {
+pub struct Presence {
     /// The member; `None` where emptiness is claimed.
     of: Option<Vec<u8>>,
     wanted: bool,
@@ -22,11 +22,7 @@ pub(crate) struct Presence {
 
 impl Presence {
     /// Whether it is so, by what is told of a member and of the whole.
-    pub(crate) fn holds(
-        &self,
-        has: impl FnOnce(&[u8]) -> bool,
-        is_empty: impl FnOnce() -> bool,
-    ) -> bool {
+    pub fn holds(&self, has: impl FnOnce(&[u8]) -> bool, is_empty: impl FnOnce() -> bool) -> bool {
         let is_so = self.of.as_deref().map_or_else(is_empty, has);
         is_so == self.wanted
     }
@@ -34,12 +30,12 @@ impl Presence {
 
 impl Match {
     /// For a missing map key every operator is true except `==` and `in`, even `matches` (seen on 1.8.7).
-    pub(crate) fn holds_of_what_is_absent(&self) -> bool {
+    pub fn holds_of_what_is_absent(&self) -> bool {
         !matches!(self.operator, Operator::Equal | Operator::In)
     }
 
     /// Returns the test of a text.
-    pub(crate) fn of_text(&self) -> Result<Predicate<str>, String> {
+    pub fn of_text(&self) -> Result<Predicate<str>, String> {
         let value = self.value.clone();
         let contains = |text: &str, value: &[u8]| {
             value.is_empty()
@@ -73,12 +69,12 @@ impl Match {
     }
 
     /// Returns the test of a number.
-    pub(crate) fn of_number(&self) -> Result<impl Fn(i64) -> bool + use<>, String> {
+    pub fn of_number(&self) -> Result<impl Fn(i64) -> bool + use<>, String> {
         self.of_scalar(|text| number::parse_int_of_any_base(text))
     }
 
     /// Returns the test of a flag.
-    pub(crate) fn of_flag(&self) -> Result<impl Fn(bool) -> bool + use<>, String> {
+    pub fn of_flag(&self) -> Result<impl Fn(bool) -> bool + use<>, String> {
         self.of_scalar(|text| number::parse_bool(text))
     }
 
@@ -109,7 +105,7 @@ impl Match {
     }
 
     /// Returns the test of a whole map: the presence of a key, or emptiness.
-    pub(crate) fn of_keys<U: 'static>(&self) -> Result<MapTest<U>, String> {
+    pub fn of_keys<U: 'static>(&self) -> Result<MapTest<U>, String> {
         let presence = self.of_presence()?;
         Ok(Box::new(move |map| {
             let Some(map) = map else {
@@ -134,7 +130,7 @@ impl Match {
     }
 
     /// Returns what is claimed of a list or a map.
-    pub(crate) fn of_presence(&self) -> Result<Presence, String> {
+    pub fn of_presence(&self) -> Result<Presence, String> {
         let (of, wanted) = match self.operator {
             Operator::In => (Some(self.value.clone()), true),
             Operator::NotIn => (Some(self.value.clone()), false),
@@ -144,7 +140,7 @@ impl Match {
     }
 
     /// Returns whether a list or map without other operators must be empty.
-    pub(crate) fn of_emptiness(&self) -> Result<bool, String> {
+    pub fn of_emptiness(&self) -> Result<bool, String> {
         match self.operator {
             Operator::IsEmpty => Ok(true),
             Operator::IsNotEmpty => Ok(false),
@@ -157,14 +153,14 @@ impl Match {
     }
 
     /// Returns the error for an unknown field in a selector.
-    pub(crate) fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
+    pub fn invalid_selector(&self, names: &[Vec<u8>]) -> String {
         let known = self.selector.len() - names.len();
         let shown = self.selector[..=known].join(&b'.');
         format!("Selector {} is not valid", Quoted(&shown))
     }
 
     /// Returns the error for an operator that does not fit the field.
-    pub(crate) fn invalid_operator(&self) -> String {
+    pub fn invalid_operator(&self) -> String {
         let (operator, selector) = (self.operator.name(), self.shown_selector());
         format!("Invalid match operator \"{operator}\" for selector {selector}")
     }

@@ -12,22 +12,22 @@ use socket2::SockRef;
 use tokio::process::{Child, Command};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-use super::{Caught, Special};
+use super::{Caught, FileKind};
 
-pub(crate) use tokio::net::UnixListener;
+pub use tokio::net::UnixListener;
 
 /// Binds a Unix socket with a backlog of this length.
 ///
 /// # Errors
 /// The operating system's error.
-pub(crate) fn listen_at(path: &Path, backlog: u16) -> io::Result<UnixListener> {
+pub fn listen_at(path: &Path, backlog: u16) -> io::Result<UnixListener> {
     let listener = UnixListener::bind(path)?;
     SockRef::from(&listener).listen(backlog.into())?;
     Ok(listener)
 }
 
 /// Catches signals from [`Signals::listen`] on. Before, they end the process at once.
-pub(crate) struct Signals {
+pub struct Signals {
     hangup: Signal,
     interrupt: Signal,
     terminate: Signal,
@@ -38,7 +38,7 @@ impl Signals {
     ///
     /// # Errors
     /// The operating system accepts no handler.
-    pub(crate) fn listen() -> io::Result<Signals> {
+    pub fn listen() -> io::Result<Signals> {
         Ok(Signals {
             hangup: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
@@ -47,7 +47,7 @@ impl Signals {
     }
 
     /// Waits for the next signal.
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> Caught {
         tokio::select! {
             _ = self.hangup.recv() => Caught::Hangup,
             _ = self.interrupt.recv() => Caught::Interrupt,
@@ -57,18 +57,18 @@ impl Signals {
 }
 
 /// A program with all that it starts: a process group that it leads. Without one it is the program alone.
-pub(crate) struct Family {
+pub struct ProcessGroup {
     leader: Pid,
     leads: bool,
 }
 
-impl Family {
+impl ProcessGroup {
     /// Starts a command, as the leader of a new process group if it `leads`. Such a group is not in the foreground of a
     /// terminal, so it cannot read from there.
     ///
     /// # Errors
     /// The operating system's error.
-    pub(crate) fn start(command: &mut Command, leads: bool) -> io::Result<(Child, Self)> {
+    pub fn start(command: &mut Command, leads: bool) -> io::Result<(Child, Self)> {
         if leads {
             command.process_group(0);
         }
@@ -79,12 +79,12 @@ impl Family {
     }
 
     /// Returns the id of the program itself.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.leader.as_raw_nonzero().get().cast_unsigned()
     }
 
     /// Passes a signal on. Programs that have ended are ignored.
-    pub(crate) fn pass(&mut self, child: &mut Child, caught: Caught) {
+    pub fn pass(&mut self, child: &mut Child, caught: Caught) {
         self.send(
             child,
             match caught {
@@ -96,7 +96,7 @@ impl Family {
     }
 
     /// Kills all. Programs that have ended are ignored.
-    pub(crate) fn kill(&mut self, child: &mut Child) {
+    pub fn kill(&mut self, child: &mut Child) {
         self.send(child, rustix::process::Signal::KILL);
     }
 
@@ -112,20 +112,20 @@ impl Family {
     }
 
     /// Returns whether a program of the group runs, for a group; false without one.
-    pub(crate) fn is_running(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         self.leads && test_kill_process_group(self.leader).is_ok()
     }
 }
 
 /// Returns a command that hands a line to the shell.
-pub(crate) fn shell(line: &str) -> Command {
+pub fn shell(line: &str) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]);
     command
 }
 
 /// Returns Go's text about a program that a signal has ended.
-pub(crate) fn ending(status: ExitStatus) -> String {
+pub fn exit_text(status: ExitStatus) -> String {
     let core = if status.core_dumped() {
         " (core dumped)"
     } else {
@@ -155,7 +155,7 @@ fn signal_name(signal: i32) -> String {
 /// Distinguishes a file from another one at its path, and from itself after a change. The inode alone is not enough: a
 /// new file may get that of a deleted one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     device: u64,
     number: u64,
     length: u64,
@@ -163,7 +163,8 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    /// Returns the identity of the file with this metadata.
+    pub fn of(metadata: &Metadata) -> Self {
         Self {
             device: metadata.dev(),
             number: metadata.ino(),
@@ -174,15 +175,15 @@ impl Identity {
 }
 
 /// Returns the kind of a special file; `None` for regular files and folders.
-pub(crate) fn special(kind: FileType) -> Option<Special> {
+pub fn file_kind(kind: FileType) -> Option<FileKind> {
     if kind.is_fifo() {
-        Some(Special::Fifo)
+        Some(FileKind::Fifo)
     } else if kind.is_char_device() {
-        Some(Special::CharacterDevice)
+        Some(FileKind::CharacterDevice)
     } else if kind.is_block_device() {
-        Some(Special::BlockDevice)
+        Some(FileKind::BlockDevice)
     } else if kind.is_socket() {
-        Some(Special::Socket)
+        Some(FileKind::Socket)
     } else {
         None
     }

@@ -15,18 +15,18 @@ use tokio::signal::windows::{
 };
 use win32job::Job;
 
-use super::{Caught, Special};
+use super::{Caught, FileKind};
 
 /// A listener that cannot exist: tokio has no Unix sockets for Windows.
 #[derive(Debug)]
-pub(crate) struct UnixListener(Infallible);
+pub struct UnixListener(Infallible);
 
 /// A connection that cannot exist, either.
 #[derive(Debug)]
-pub(crate) struct UnixStream(Infallible);
+pub struct UnixStream(Infallible);
 
 impl UnixListener {
-    pub(crate) async fn accept(&self) -> io::Result<(UnixStream, ())> {
+    pub async fn accept(&self) -> io::Result<(UnixStream, ())> {
         match self.0 {}
     }
 }
@@ -41,7 +41,7 @@ impl From<UnixStream> for Stream {
 ///
 /// # Errors
 /// Always.
-pub(crate) fn listen_at(_path: &Path, _backlog: u16) -> io::Result<UnixListener> {
+pub fn listen_at(_path: &Path, _backlog: u16) -> io::Result<UnixListener> {
     Err(io::Error::new(
         io::ErrorKind::Unsupported,
         "proconsul has no Unix sockets on Windows: listen at an address with a port",
@@ -50,7 +50,7 @@ pub(crate) fn listen_at(_path: &Path, _backlog: u16) -> io::Result<UnixListener>
 
 /// Catches events of the console from [`Signals::listen`] on. Before, they end the process at once. Go calls them by the
 /// names of signals; nothing is called a hangup, so files are read again by `consul reload` alone.
-pub(crate) struct Signals {
+pub struct Signals {
     interrupt: (CtrlC, CtrlBreak),
     terminate: (CtrlClose, CtrlLogoff, CtrlShutdown),
 }
@@ -60,7 +60,7 @@ impl Signals {
     ///
     /// # Errors
     /// The operating system accepts no handler.
-    pub(crate) fn listen() -> io::Result<Signals> {
+    pub fn listen() -> io::Result<Signals> {
         Ok(Signals {
             interrupt: (ctrl_c()?, ctrl_break()?),
             terminate: (ctrl_close()?, ctrl_logoff()?, ctrl_shutdown()?),
@@ -68,7 +68,7 @@ impl Signals {
     }
 
     /// Waits for the next event.
-    pub(crate) async fn next(&mut self) -> Caught {
+    pub async fn next(&mut self) -> Caught {
         tokio::select! {
             _ = self.interrupt.0.recv() => Caught::Interrupt,
             _ = self.interrupt.1.recv() => Caught::Interrupt,
@@ -80,18 +80,18 @@ impl Signals {
 }
 
 /// A program with all that it starts: a job.
-pub(crate) struct Family {
+pub struct ProcessGroup {
     id: u32,
     /// `None` when all have been killed, and for a program that ended before it could be put into a job.
     job: Option<Job>,
 }
 
-impl Family {
+impl ProcessGroup {
     /// Starts a command. `_leads` matters to terminals of Unix alone.
     ///
     /// # Errors
     /// The operating system's error.
-    pub(crate) fn start(command: &mut Command, _leads: bool) -> io::Result<(Child, Self)> {
+    pub fn start(command: &mut Command, _leads: bool) -> io::Result<(Child, Self)> {
         let job = Job::create().map_err(io::Error::other)?;
         let child = command.spawn()?;
         let handle = child.raw_handle().map(|handle| handle as isize);
@@ -107,20 +107,20 @@ impl Family {
     }
 
     /// Returns the id of the program itself.
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.id
     }
 
     /// Passes an event on: an interrupt has reached the program already, as all programs of the console, and only
     /// killing ends one from outside.
-    pub(crate) fn pass(&mut self, child: &mut Child, caught: Caught) {
+    pub fn pass(&mut self, child: &mut Child, caught: Caught) {
         if caught == Caught::Terminate {
             self.kill(child);
         }
     }
 
     /// Kills all. Programs that have ended are ignored.
-    pub(crate) fn kill(&mut self, child: &mut Child) {
+    pub fn kill(&mut self, child: &mut Child) {
         if let Some(job) = self.job.take()
             && let Ok(mut limits) = job.query_extended_limit_info()
         {
@@ -131,14 +131,14 @@ impl Family {
     }
 
     /// Returns whether a program of the job runs.
-    pub(crate) fn is_running(&self) -> bool {
+    pub fn is_running(&self) -> bool {
         let ids = self.job.as_ref().map(Job::query_process_id_list);
         ids.is_some_and(|ids| ids.is_ok_and(|ids| !ids.is_empty()))
     }
 }
 
 /// Returns a command that hands a line to the shell.
-pub(crate) fn shell(line: &str) -> Command {
+pub fn shell(line: &str) -> Command {
     let mut command = Command::new("cmd");
     // The line as it is: `cmd` has rules of its own for quotes.
     command.arg("/C").raw_arg(line);
@@ -146,20 +146,21 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// Returns the text about a program that ended without an exit code, which Windows does not know.
-pub(crate) fn ending(status: ExitStatus) -> String {
+pub fn exit_text(status: ExitStatus) -> String {
     status.to_string()
 }
 
 /// Distinguishes a file from another one at its path, and from itself after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub struct Identity {
     created: u64,
     length: u64,
     modified: u64,
 }
 
 impl Identity {
-    pub(crate) fn of(metadata: &Metadata) -> Self {
+    /// Returns the identity of the file with this metadata.
+    pub fn of(metadata: &Metadata) -> Self {
         Self {
             created: metadata.creation_time(),
             length: metadata.file_size(),
@@ -169,7 +170,7 @@ impl Identity {
 }
 
 /// Returns the kind of a special file; `None` for regular files and folders.
-pub(crate) fn special(kind: FileType) -> Option<Special> {
+pub fn file_kind(kind: FileType) -> Option<FileKind> {
     let is_other = !kind.is_file() && !kind.is_dir();
-    is_other.then_some(Special::CharacterDevice)
+    is_other.then_some(FileKind::CharacterDevice)
 }

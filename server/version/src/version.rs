@@ -1,21 +1,12 @@
-//! The emulated version of Consul, and the table of what each release does.
-//!
-//! Handlers call [`Version::has`] with a [`Behaviour`] and never compare numbers, so that the changes of a release are
-//! in one place: [`behaviour`].
-
-#[doc(hidden)]
-pub mod behaviour;
-mod go;
-
-#[doc(hidden)]
-pub use behaviour::{Behaviour, Row, Since};
+//! A release of Consul, as a number.
 
 use std::fmt;
 use std::str::FromStr;
 
+use crate::behaviour::Behaviour;
+
 /// The build date that later releases show. It is the date of Consul's builds from source, because this is no release
 /// build.
-#[doc(hidden)]
 pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
 
 /// A Consul release that proconsul can emulate, such as `1.22.0`.
@@ -64,7 +55,6 @@ impl Version {
     }
 
     /// Whether this version has `behaviour`.
-    #[doc(hidden)]
     pub fn has(self, behaviour: Behaviour) -> bool {
         let row = behaviour.row();
         row.since.iter().any(|since| since.covers(self))
@@ -76,7 +66,7 @@ impl Version {
     ///
     /// # Errors
     /// Those of `from_str`; to a strict server, a later version is one of them.
-    pub(crate) fn or_newest(
+    pub fn or_newest(
         text: &str,
         strict: bool,
     ) -> Result<(Version, Option<String>), ParseVersionError> {
@@ -90,7 +80,7 @@ impl Version {
     }
 
     /// Returns the commit that this version was built from; empty for a build that does not say.
-    pub(crate) fn revision(self) -> &'static str {
+    pub fn revision(self) -> &'static str {
         if self.has(Behaviour::JsonRevision) {
             "720b1ad2"
         } else {
@@ -99,7 +89,7 @@ impl Version {
     }
 
     /// Whether both are patches of one release line, as 1.8.7 and 1.8.10 are.
-    const fn same_line(self, other: Version) -> bool {
+    pub(crate) const fn same_line(self, other: Version) -> bool {
         self.major == other.major && self.minor == other.minor
     }
 }

@@ -1,0 +1,11 @@
+//! The emulated release of Consul, and the table of what each release does.
+//!
+//! Handlers call [`Version::has`] with a [`Behaviour`] and never compare numbers, so that the changes of a release are
+//! in one place: [`behaviour`].
+
+pub mod behaviour;
+mod go;
+mod version;
+
+pub use behaviour::{Behaviour, Row, Since};
+pub use version::{BUILD_DATE, ParseVersionError, Version};
