@@ -71,12 +71,8 @@ pub mod acl;
 pub mod cli;
 pub mod config;
 pub mod control;
-#[doc(hidden)]
-pub mod engine;
-pub mod faults;
 mod http;
-mod named;
-mod records;
+pub mod log;
 mod server;
 
 // Parts that lie within another, under the names that the import table of `tests/tidy` knows them by.
@@ -86,16 +82,11 @@ pub use config::definition;
 pub(crate) use config::entry;
 #[doc(inline)]
 pub use control::{Address, Server};
-#[doc(hidden)]
-pub use engine::{blocking, clock, entropy};
 pub(crate) use http::ours::ui;
 #[doc(inline)]
-pub use proconsul_store::timestamp::Timestamp;
+pub use proconsul_engine::{faults, history};
 #[doc(inline)]
 pub use proconsul_version::{ParseVersionError, Version};
-#[doc(inline)]
-pub use records::history;
-pub(crate) use records::{listeners, metrics};
 pub(crate) use server::https;
 pub use server::{Builder, StartError};
 #[doc(inline)]

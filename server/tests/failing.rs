@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::Version;
-use proconsul::engine::BlockedOn;
 use proconsul::test::{frozen, server, server_with};
+use proconsul_engine::BlockedOn;
 
 /// Says which way this test is to fail; without it, it runs itself each way.
 const WAY: &str = "PROCONSUL_TEST_FAILS_BY";

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use parking_lot::Mutex;
-use proconsul::Timestamp;
 use proconsul::control::Control;
+use proconsul::control::Timestamp;
 use proconsul::history::Interval;
 use proconsul_client::recipes::{Election, Held, Keeper, Leadership, Lock, Lost};
 use proconsul_client::{Client, Clock, Error, NewSession};

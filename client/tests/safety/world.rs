@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use proconsul::Server;
-use proconsul::Timestamp;
 use proconsul::config::Config;
+use proconsul::control::Timestamp;
 use proconsul::history::Interval;
 use proconsul_client::{Client, Clock};
 

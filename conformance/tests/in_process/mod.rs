@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proconsul::Version;
-use proconsul::clock::Rate;
 use proconsul::config::{Config, LogLevel};
+use proconsul::control::Rate;
 use proconsul_conformance::ToolError;
 use proconsul_conformance::target::site::Site;
 use proconsul_conformance::time::Clock;

@@ -14,9 +14,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::clock::{Clock, Rate};
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
-use crate::history::DEFAULT_CAPACITY;
+use proconsul_engine::clock::{Clock, Rate};
+use proconsul_engine::history::DEFAULT_CAPACITY;
 use proconsul_store::ConfigEntry;
 use proconsul_version::{Behaviour, Version};
 

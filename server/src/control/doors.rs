@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, watch};
 
 use super::Server;
-use crate::clock::Patience;
-use crate::engine::threads::parked;
+use proconsul_engine::clock::Patience;
+use proconsul_engine::threads::parked;
 
 /// How long the sockets may take to close or listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);

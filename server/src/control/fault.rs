@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::faults::{
+use proconsul_engine::faults::{
     AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError,
     RuleId,
 };

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::Server;
-use crate::engine::Explanation;
-use crate::history::{self, Filter, Interval, Record, Unsafe};
+use proconsul_engine::Explanation;
+use proconsul_engine::history::{self, Filter, Interval, Record, Unsafe};
 use proconsul_store::Key;
 
 /// # History

@@ -20,20 +20,20 @@ use std::sync::Arc;
 
 use crate::acl::DefaultPolicy;
 use crate::config::Config;
-use crate::engine::{Checkpoint, Engine};
-use crate::faults::Faults;
+use proconsul_engine::faults::Faults;
+use proconsul_engine::{Checkpoint, Engine};
 use proconsul_version::Version;
 use servers::SharedServers;
 
-#[doc(inline)]
-pub use crate::clock::Rate;
-#[doc(inline)]
-pub use crate::engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
 pub use acl::{Acl, AclError, Permission, Token};
 pub use address::Address;
 pub(crate) use address::{Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
+#[doc(inline)]
+pub use proconsul_engine::clock::Rate;
+#[doc(inline)]
+pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
 #[doc(inline)]
 pub use proconsul_store::timestamp::Timestamp;
 #[doc(inline)]

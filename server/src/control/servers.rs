@@ -11,7 +11,7 @@ use tracing::warn;
 
 use super::Server;
 use crate::config::{Config, Epoch, Listener};
-use crate::entropy::Entropy;
+use proconsul_engine::entropy::Entropy;
 use proconsul_version::Version;
 
 /// A server that was started on demand. It stops when it is dropped.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::clock::Rate;
-use crate::engine::Travel;
-use crate::history::Record;
+use proconsul_engine::Travel;
+use proconsul_engine::clock::Rate;
+use proconsul_engine::history::Record;
 #[cfg(feature = "control-http")]
 use proconsul_store::Deadline;
 use proconsul_store::timestamp::Timestamp;

@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use super::Server;
-use crate::engine::{Blocked, BlockedOn, Held, Unmet, barrier};
-use crate::history::{Filter, Record};
+use proconsul_engine::history::{Filter, Record};
+use proconsul_engine::{Blocked, BlockedOn, Held, Unmet, barrier};
 
 /// # Waiting
 impl Server {

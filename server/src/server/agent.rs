@@ -5,20 +5,20 @@ use std::time::Duration;
 
 use super::acl::{acl_start, may_write_own_node, start_acls};
 use super::{Reread, StartData};
-use crate::clock::{Clock, Rate};
 use crate::config::Config;
 use crate::definition::Defined;
-use crate::engine::Engine;
-use crate::entropy::Entropy;
-use crate::history::History;
 use crate::http::Reload;
-use crate::metrics::MetricsSettings;
+use proconsul_engine::clock::{Clock, Rate};
+use proconsul_engine::entropy::Entropy;
+use proconsul_engine::history::History;
+use proconsul_engine::metrics::MetricsSettings;
+use proconsul_engine::{Engine, rules_of};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{
     AclStart, AgentCommand, ConfigWrite, Index, Labels, NewCheck, NewNode, NewService,
-    Registration, Start, Store, VersionRules,
+    Registration, Start, Store,
 };
-use proconsul_version::{Behaviour, Version};
+use proconsul_version::Behaviour;
 
 /// The index of the last entry that a Consul writes before it registers itself; raft's own entries come first.
 /// A user's first write then gets the same index as on Consul (kv.md 4.1); tests should not rely on it.
@@ -211,27 +211,4 @@ fn service_meta(config: &Config) -> Labels {
 fn labels(pairs: &[(&str, &str)]) -> Labels {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     maps::collect(pairs.iter().map(owned))
-}
-
-/// Returns the store's rules in a version.
-pub(crate) fn rules_of(version: Version) -> VersionRules {
-    VersionRules {
-        session_ids_are_uuids: !version.has(Behaviour::SessionMalformedIdIsUnknown),
-        missing_keeps_blocking: version.has(Behaviour::KvMissingKeyBlocks),
-        unknown_verb_fails_pre_check: version.has(Behaviour::TxnUnknownVerbEarly),
-        identical_check_moves_index: !version.has(Behaviour::CatalogCheckUnchangedKeepsIndex),
-        session_checks: version.has(Behaviour::SessionChecks),
-        empty_service_fails_pre_check: version.has(Behaviour::CatalogServiceEmptyText),
-        index_per_node: version.has(Behaviour::CatalogNodeIndex),
-        index_errors: version.has(Behaviour::CatalogIndexErrors),
-        check_services_are_exact: version.has(Behaviour::CatalogRegisterOrder),
-        refused_check_cas_is_shown: version.has(Behaviour::TxnCheckCasShown),
-        node_name_ignores_case: version.has(Behaviour::CatalogNodeNameCase),
-        virtual_addresses: version.has(Behaviour::JsonConsulVirtual),
-        acl_policy_names_have_slash: version.has(Behaviour::AclPolicyNameSlash),
-        acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
-        acl_grants_as_given: version.has(Behaviour::AclGrantsAsGiven),
-        config_late: version.has(Behaviour::ConfigLate),
-        start_writes_config_entries: version.has(Behaviour::ConfigIndexOfStart),
-    }
 }

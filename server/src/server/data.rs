@@ -7,7 +7,7 @@ use std::path::Path;
 use super::StartError;
 use crate::config::Config;
 use crate::control::{read_dump, writes_of};
-use crate::engine::Engine;
+use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_store::{Image, KvWrite};
 

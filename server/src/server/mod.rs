@@ -26,14 +26,14 @@ use crate::cli::resolve::data::take_service_files;
 use crate::config::{Config, Epoch};
 pub(crate) use crate::control::reachable;
 use crate::control::{Address, Addresses, Launched, OnDemand, Server};
-use crate::engine::Engine;
-pub(crate) use crate::engine::threads::aside::serve_on_this_thread;
-use crate::entropy::Entropy;
 pub(crate) use crate::http::Reload;
 use crate::http::Task;
 use crate::https::{DevCertificates, Tls};
 use agent::{new_engine, reload_of};
 pub(crate) use data::StartData;
+use proconsul_engine::Engine;
+use proconsul_engine::entropy::Entropy;
+pub(crate) use proconsul_engine::threads::aside::serve_on_this_thread;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_version::Version;
 use running::Running;
@@ -200,7 +200,7 @@ impl Builder {
     }
 
     /// Sets how many records the history keeps, at least 1. A full history drops its oldest records and says how many.
-    /// Default: [`DEFAULT_CAPACITY`](crate::history::DEFAULT_CAPACITY), 100,000.
+    /// Default: [`DEFAULT_CAPACITY`](proconsul_engine::history::DEFAULT_CAPACITY), 100,000.
     pub fn history_capacity(mut self, records: usize) -> Self {
         self.config.history_capacity = records;
         self
@@ -453,9 +453,6 @@ fn launch(config: Config) -> Result<Launched, String> {
         server: Box::new(server),
     })
 }
-
-#[cfg(test)]
-pub(crate) use agent::rules_of;
 
 #[cfg(test)]
 mod tests;

@@ -10,9 +10,9 @@ use super::probe;
 use super::sockets::Sockets;
 use crate::config::Config;
 use crate::control::Server;
-use crate::engine::Engine;
 use crate::http::{self, Context, Reload, Socket, Task, Tasks};
 use crate::https::Tls;
+use proconsul_engine::Engine;
 
 /// A server that runs on the runtime in whose context it was started.
 pub(super) struct Running {

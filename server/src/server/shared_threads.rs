@@ -12,7 +12,7 @@ use std::thread::Builder;
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle};
 
-use crate::engine::threads::aside;
+use proconsul_engine::threads::aside;
 use proconsul_os::CORES;
 
 /// Those of this process.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::clock;
 use crate::control::Server;
 use crate::test::{self, TestServer};
+use proconsul_engine::clock;
 
 /// The variable that names a real Consul, such as `http://127.0.0.1:8500`. It is this crate's own, so that a test never
 /// writes to a Consul that `CONSUL_HTTP_ADDR` happens to name.

@@ -56,7 +56,7 @@ async fn a_thousand_clients_may_wait_at_a_path() {
     let bound = bind_one(&Listener::Unix(path.clone())).expect("the path is free");
     let connecting = std::thread::spawn(move || has_room(&bound));
     let connected = tokio::task::spawn_blocking(move || connecting.join());
-    let connected = crate::clock::within(PATIENCE, connected).await;
+    let connected = proconsul_testing::within(PATIENCE, connected).await;
     std::fs::remove_file(path).expect("the socket is there");
     connected
         .expect("no client waits")

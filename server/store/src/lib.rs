@@ -97,7 +97,6 @@ pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigList, ConfigRow, ConfigWrite,
 };
-#[cfg(feature = "serde")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::deleted::DeletedKeys;
@@ -189,8 +188,19 @@ pub struct VersionRules {
 /// A raft index. It numbers log entries, and with them creates and changes of rows and tables.
 ///
 /// The lock index of a key is not one of these: it counts acquisitions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Deserialize,
+    serde::Serialize,
+)]
 pub struct Index(pub u64);
 
 impl Index {

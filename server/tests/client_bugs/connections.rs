@@ -2,7 +2,7 @@
 
 use proconsul::Server;
 use proconsul::config::Config;
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 use crate::client::get;
 use crate::{Client, PATIENCE};

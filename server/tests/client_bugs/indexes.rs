@@ -2,8 +2,8 @@
 
 use std::net::SocketAddr;
 
-use proconsul::engine::BlockedOn;
 use proconsul::faults::{Effect, ReportedIndex, Rule};
+use proconsul_engine::BlockedOn;
 
 use crate::client::get;
 use crate::{Client, PATIENCE};

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 use crate::client::{Answer, get};
 use crate::{Client, PATIENCE};

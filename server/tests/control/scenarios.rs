@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proconsul::control::{Restart, Session};
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 use proconsul_store::Cause;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join};

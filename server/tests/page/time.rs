@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proconsul::Server;
-use proconsul::clock::Rate;
 use proconsul::control::Session;
+use proconsul_engine::clock::Rate;
 
 use crate::support::Page;
 

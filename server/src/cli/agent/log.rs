@@ -13,9 +13,9 @@ use tracing::{Event, Level, Metadata, Subscriber};
 
 use crate::cli::output;
 use crate::cli::output::writer::Importance;
-use crate::clock::wall_clock;
 use crate::config::{Config, LogLevel};
-use crate::listeners::{self, Lines};
+use crate::log::Lines;
+use proconsul_engine::clock::wall_clock;
 use proconsul_gocompat::json::encode;
 use proconsul_version::Behaviour;
 
@@ -90,18 +90,18 @@ impl Log {
 
 impl Subscriber for Log {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() <= self.level.max(listeners::level())
+        *metadata.level() <= self.level.max(crate::log::level())
             && metadata.target().starts_with("agent")
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
-        Some(self.level.max(listeners::level()))
+        Some(self.level.max(crate::log::level()))
     }
 
     fn event(&self, event: &Event<'_>) {
         let metadata = event.metadata();
         let now = wall_clock();
-        listeners::tell(*metadata.level(), |lines| {
+        crate::log::publish(*metadata.level(), |lines| {
             let form = Form {
                 json: lines == Lines::Json,
                 indentation: "",

@@ -11,7 +11,7 @@ use crate::cli::agent;
 use crate::cli::commands::parts::flags::Given;
 use crate::cli::commands::parts::table::columns;
 use crate::cli::output;
-use crate::entropy::Entropy;
+use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::json::document::document;
 use proconsul_gocompat::json::encode::reprint::compact;
 

@@ -12,7 +12,7 @@ use proconsul_client::{Client, Consistency, Error, Status};
 
 use super::{Outcome, go_text};
 use crate::cli::commands::parts::flags::Given;
-use crate::clock::machine_sleep;
+use proconsul_engine::clock::machine_sleep;
 
 commands! {
     "ready" "" ready "Waits until keys and sessions work (not in Consul)" {

@@ -25,10 +25,10 @@ use futures_util::FutureExt;
 use tokio::net::TcpListener;
 
 use super::Control;
-use crate::engine::threads::aside::Work;
 use call::{Call, Refused};
 use groups::calls;
 use guard::Guard;
+use proconsul_engine::threads::aside::Work;
 use proconsul_gocompat::url;
 
 pub(crate) use guard::LocalSocket;

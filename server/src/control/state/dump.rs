@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::control::Server;
 #[cfg(feature = "snapshots")]
-use crate::engine::Engine;
+use proconsul_engine::Engine;
 use proconsul_store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{

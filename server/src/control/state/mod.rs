@@ -390,8 +390,9 @@ impl Server {
 
     /// Records in the history what the test does.
     pub(super) fn note(&self, action: &str) {
-        self.engine.record(crate::history::Happened::Control {
-            action: action.to_owned(),
-        });
+        self.engine
+            .record(proconsul_engine::history::Happened::Control {
+                action: action.to_owned(),
+            });
     }
 }

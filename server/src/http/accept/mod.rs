@@ -15,12 +15,12 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use crate::clock;
 use crate::control::Doors;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
 use crate::https::Tls;
 use connections::Place;
+use proconsul_engine::clock;
 use proconsul_os::{CORES, UnixListener};
 use proconsul_version::Behaviour;
 use tasks::Tasks;

@@ -43,7 +43,7 @@ mod tests {
     use std::time::Duration;
 
     use super::Tasks;
-    use crate::clock::within;
+    use proconsul_testing::within;
 
     /// A look-up that never ends stands for `getaddrinfo` of a host whose name server does not answer.
     #[tokio::test]

@@ -2,9 +2,9 @@
 
 use crate::acl::Question;
 use crate::caller::Caller;
-use crate::history::Happened;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
+use proconsul_engine::history::Happened;
 use proconsul_version::{Behaviour, Version};
 
 failures! {

@@ -9,11 +9,11 @@ use super::failure;
 use super::state::Acls;
 use crate::acl::{Question, Resource};
 use crate::caller::Caller;
-use crate::engine::Engine;
-use crate::history::{CallId, Happened, TokenNamed};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_engine::Engine;
+use proconsul_engine::history::{CallId, Happened, TokenNamed};
 use proconsul_store::{AclId, Key};
 use proconsul_version::{Behaviour, Version};
 

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use crate::acl::DefaultPolicy;
 pub(crate) use crate::caller::Caller;
 use crate::config::{AclConfig, AclTokens};
-use crate::engine::Era;
+use proconsul_engine::Era;
 use proconsul_store::AclStamp;
 
 /// The ACLs of a server that has them on.

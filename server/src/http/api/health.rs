@@ -4,7 +4,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::blocking::{self, Wait};
 use crate::http::acl::permission_denied;
 use crate::http::api::catalog::{
     NOTHING, has_early_rights, instances, names_peer, read, read_options, reply, sees_node,
@@ -17,6 +16,7 @@ use crate::http::reply::table::{Look, Surface};
 use crate::http::request::selection::{node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_engine::blocking::{self, Wait};
 use proconsul_filter::Filter;
 use proconsul_gocompat::number;
 use proconsul_store::{

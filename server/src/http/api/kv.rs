@@ -8,8 +8,6 @@ use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_T
 use http::{Method, StatusCode};
 
 use crate::acl::{Question, Resource};
-use crate::blocking;
-use crate::history::RefusedBecause;
 use crate::http::acl::authorize;
 use crate::http::acl::rights::Rights;
 use crate::http::body::kv::KvEntry;
@@ -18,6 +16,8 @@ use crate::http::reply::list::JsonList;
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_engine::blocking;
+use proconsul_engine::history::RefusedBecause;
 use proconsul_gocompat::json::encode::Text;
 use proconsul_gocompat::number;
 use proconsul_gocompat::number::NumberError;

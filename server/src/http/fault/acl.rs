@@ -5,8 +5,8 @@ use std::pin::Pin;
 
 use super::Seen;
 use crate::control::Control;
-use crate::faults::{AclChange, Moment};
 use crate::http::request::Request;
+use proconsul_engine::faults::{AclChange, Moment};
 
 /// A change that is to come, and the token that it is about.
 pub(super) struct Pending {

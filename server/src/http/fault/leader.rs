@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::engine::Engine;
-use crate::faults::ConsulError;
 use crate::http::Context;
+use proconsul_engine::Engine;
+use proconsul_engine::faults::ConsulError;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_version::Behaviour;
 
@@ -64,9 +64,9 @@ impl LeaderPatience {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::Clock;
-    use crate::entropy::Entropy;
-    use crate::server::rules_of;
+    use proconsul_engine::clock::Clock;
+    use proconsul_engine::entropy::Entropy;
+    use proconsul_engine::rules_of;
     use proconsul_store::Index;
     use proconsul_version::Version;
 

@@ -13,10 +13,7 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::Ending;
 
-use crate::blocking::{self, Wait};
 use crate::control::Control;
-use crate::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
-use crate::history::CallId;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
@@ -24,6 +21,9 @@ use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
 use crate::http::route::{Answering, Handler};
+use proconsul_engine::blocking::{self, Wait};
+use proconsul_engine::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
+use proconsul_engine::history::CallId;
 use proconsul_store::{Answer, Entry, Key, KvGet};
 
 /// The outcome of a request.
@@ -45,13 +45,12 @@ impl Outcome {
     }
 }
 
-impl From<Cut> for Ending {
-    fn from(cut: Cut) -> Self {
-        match cut {
-            Cut::Reset => Self::Reset,
-            Cut::Close => Self::Silence,
-            Cut::After(length) => Self::CutOff(length),
-        }
+/// Returns how a connection ends that a rule cuts.
+pub(super) fn ending(cut: Cut) -> Ending {
+    match cut {
+        Cut::Reset => Ending::Reset,
+        Cut::Close => Ending::Silence,
+        Cut::After(length) => Ending::CutOff(length),
     }
 }
 

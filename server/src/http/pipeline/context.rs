@@ -9,12 +9,12 @@ use tokio::sync::Notify;
 
 use crate::config::Config;
 use crate::control::Control;
-use crate::engine::Engine;
 use crate::http::accept::connections::OpenConnections;
 use crate::http::acl::state::Acls;
 use crate::http::ours::control_plane::ControlPlane;
 use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
+use proconsul_engine::Engine;
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::query::Semicolons;
 use proconsul_version::Behaviour;

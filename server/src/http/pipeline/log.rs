@@ -8,10 +8,10 @@ use std::net::SocketAddr;
 use http::{Method, StatusCode};
 use tracing::Level;
 
-use crate::clock::Stopwatch;
 use crate::http::Context;
 use crate::http::route::{self, Route};
-use crate::metrics::Measured;
+use proconsul_engine::clock::Stopwatch;
+use proconsul_engine::metrics::Measured;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::url::RequestTarget;
 use proconsul_gocompat::url::query::{Query, Semicolons};

@@ -14,9 +14,6 @@ use std::task::{self, Poll, ready};
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
-use crate::engine::threads::aside::{MANY_BYTES, Work};
-use crate::engine::{Engine, OpenCall};
-use crate::history::CallId;
 use crate::http::api;
 use crate::http::failure::{Failure, FailureKind};
 use crate::http::fault::{self, Handling, Outcome};
@@ -26,6 +23,9 @@ use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::http::route::{self, Answering, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
+use proconsul_engine::history::CallId;
+use proconsul_engine::threads::aside::{MANY_BYTES, Work};
+use proconsul_engine::{Engine, OpenCall};
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::RequestTarget;
 use proconsul_gocompat::url::path;
@@ -272,7 +272,7 @@ impl Endpoint {
             }
         };
         let reply = Reply {
-            ending: outcome.cut.map_or(Ending::Whole, Ending::from),
+            ending: outcome.cut.map_or(Ending::Whole, fault::ending),
             ..reply
         };
         self.log.measure(context, self.route, reply.status);

@@ -8,9 +8,9 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::engine::{Engine, OpenCall};
 use crate::http::reply::list::JsonList;
-use crate::listeners::Listener;
+use crate::log::Listener;
+use proconsul_engine::{Engine, OpenCall};
 use proconsul_store::timestamp::Timestamp;
 
 /// An answer of Consul's API. Its call ends when it has been sent.

@@ -10,8 +10,8 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use parking_lot::Mutex;
 
-use crate::engine::threads::aside;
 use crate::http::body::kv::KvEntry;
+use proconsul_engine::threads::aside;
 use proconsul_gocompat::json::encode::{ListWriter, Style};
 use proconsul_store::Entry;
 

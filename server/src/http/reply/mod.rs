@@ -14,13 +14,13 @@ use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::{Ending, Headers, ResponseBody as _};
 use serde::Serialize;
 
-use crate::faults::Shown;
 use crate::http::Context;
 use crate::http::failure::{Failure, FailureKind};
 use crate::http::reply::body::{ApiAnswer, LogBody, MetricsBody, ReplyBody};
 use crate::http::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::http::reply::list::JsonList;
 use crate::http::request::{Consistency, Request};
+use proconsul_engine::faults::Shown;
 use proconsul_gocompat::gzip;
 use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
 use proconsul_store::Index;

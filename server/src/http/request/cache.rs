@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use crate::engine::Era;
+use proconsul_engine::Era;
 use proconsul_store::timestamp::Timestamp;
 
 /// How long an entry is kept that is not asked for.

@@ -12,12 +12,12 @@ use bytes::Bytes;
 use http::{HeaderName, Method};
 use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
-use crate::blocking::Wait;
-use crate::engine::threads::aside::{MANY_BYTES, MANY_ROWS, leave};
-use crate::history::CallId;
 use crate::http::Context;
 use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
+use proconsul_engine::blocking::Wait;
+use proconsul_engine::history::CallId;
+use proconsul_engine::threads::aside::{MANY_BYTES, MANY_ROWS, leave};
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
 use proconsul_gocompat::json::decode::{Decode, decode};
 use proconsul_gocompat::url::query::Query;

@@ -5,11 +5,11 @@ use std::task::{Context, Poll, Waker};
 
 use http::Method;
 
-use crate::engine::threads::aside::Work;
 use crate::http::acl::ask::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_engine::threads::aside::Work;
 use proconsul_version::{Behaviour, Version};
 
 /// The handler of a route.
@@ -124,12 +124,12 @@ macro_rules! routes {
     (@waits (&$handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
             let handled = async move { $handler(&request).await };
-            $crate::http::route::Answering::Waits($crate::engine::threads::aside::Work::new(handled))
+            $crate::http::route::Answering::Waits(proconsul_engine::threads::aside::Work::new(handled))
         })
     };
     (@waits ($handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
-            $crate::http::route::Answering::Waits($crate::engine::threads::aside::Work::new($handler(request)))
+            $crate::http::route::Answering::Waits(proconsul_engine::threads::aside::Work::new($handler(request)))
         })
     };
     (@soon ($handler:path)) => {

@@ -25,8 +25,8 @@ use tokio_rustls::server::TlsStream;
 
 use super::authority::DevCertificates;
 use super::files::{self, Identity};
-use crate::clock;
 use crate::config::{Config, TlsVersion};
+use proconsul_engine::clock;
 use proconsul_version::Behaviour;
 
 /// The length of the head of a record of TLS.

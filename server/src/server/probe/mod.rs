@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use tokio::task::{AbortHandle, JoinSet};
 
-use crate::engine::{Engine, RunOrder};
+use proconsul_engine::{Engine, RunOrder};
 use proconsul_gocompat::quote::printable::Unicode;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_store::{AgentCommand, ProbeRun, ProbeTarget};

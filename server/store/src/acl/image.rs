@@ -13,9 +13,8 @@ use crate::image::{Flaw, all_different};
 use crate::{Index, Store, each_changed};
 
 /// All policies, roles, tokens, auth methods and binding rules. Empty if ACLs are off.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct AclImage {
     /// The policies, in the order of their ids.
     pub policies: Vec<Arc<PolicyRow>>,

@@ -14,9 +14,8 @@ use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::{Change, Index, Store};
 
 /// An auth method as a client sends it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewAuthMethod {
     /// The name.
     pub name: String,
@@ -31,17 +30,13 @@ pub struct NewAuthMethod {
     /// `local`, `global`, or empty for `local`.
     pub token_locality: String,
     /// The settings of the type as a JSON object.
-    #[cfg_attr(
-        feature = "serde",
-        serde(deserialize_with = "crate::image::value::config")
-    )]
+    #[serde(deserialize_with = "crate::image::value::config")]
     pub config: Option<String>,
 }
 
 /// A stored auth method.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct AuthMethodRow {
     /// The method.
     pub method: NewAuthMethod,
@@ -74,9 +69,8 @@ pub struct AuthMethodList;
 pub struct AuthMethodInfo(pub String);
 
 /// A binding rule as a client sends it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewBindingRule {
     /// The description.
     pub description: String,
@@ -91,9 +85,8 @@ pub struct NewBindingRule {
 }
 
 /// A stored binding rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct BindingRuleRow {
     /// The id, as the last write spelled it.
     pub id: String,

@@ -8,9 +8,8 @@ use crate::command::Command;
 use crate::{Change, Index, VersionRules};
 
 /// A policy as a client sends it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewPolicy {
     /// The name.
     pub name: String,
@@ -23,9 +22,8 @@ pub struct NewPolicy {
 }
 
 /// A stored policy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct PolicyRow {
     /// The id, as the last write spelled it.
     pub id: String,

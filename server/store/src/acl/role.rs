@@ -9,9 +9,8 @@ use crate::command::Command;
 use crate::{Change, Index};
 
 /// A stored role.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct RoleRow {
     /// The id, as the last write spelled it.
     pub id: String,

@@ -1,6 +1,5 @@
 //! Points in time as plain data, the only form of time in the store.
 
-#[cfg(feature = "serde")]
 use crate::image::value::text;
 use std::time::Duration;
 
@@ -8,9 +7,20 @@ use std::time::Duration;
 ///
 /// It is passed in, never read from a machine clock. Clocks show no time before their epoch, but a state from
 /// another server may have earlier times.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-pub struct Timestamp(#[cfg_attr(feature = "serde", serde(with = "text"))] i64);
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Deserialize,
+    serde::Serialize,
+)]
+pub struct Timestamp(#[serde(with = "text")] i64);
 
 impl Timestamp {
     /// The epoch of every clock.

@@ -25,9 +25,8 @@ impl PartialEq for Finite {
 impl Eq for Finite {}
 
 /// A place in the space of network distances, as Consul's Vivaldi has it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Coordinate {
     /// The place itself.
     pub vec: Vec<Finite>,
@@ -40,9 +39,8 @@ pub struct Coordinate {
 }
 
 /// The coordinate of a node in a segment of the network.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct CoordinateRow {
     /// The node, as the update spelled it.
     pub node: String,
@@ -186,14 +184,12 @@ impl Read for NodeCoordinates {
 }
 
 /// Writes a number as a text, which every reader reads back to the bit.
-#[cfg(feature = "serde")]
 impl serde::Serialize for Finite {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
-#[cfg(feature = "serde")]
 impl<'de> serde::Deserialize<'de> for Finite {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
@@ -204,9 +200,8 @@ impl<'de> serde::Deserialize<'de> for Finite {
 }
 
 /// The index of the last change of any coordinate, and all of them, as plain data.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct CoordinateImage {
     /// The index of the last change.
     pub newest: Index,

@@ -17,9 +17,8 @@ use crate::{Change, Store};
 pub type PreparedQueryId = SessionId;
 
 /// A prepared query as a client sends it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewPreparedQuery {
     /// The name; empty for a query known by its id only.
     pub name: String,
@@ -36,9 +35,8 @@ pub struct NewPreparedQuery {
 }
 
 /// How a query serves names that begin with its own.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Template {
     /// The kind; empty for an ordinary query.
     pub kind: String,
@@ -57,9 +55,8 @@ impl Template {
 }
 
 /// The search of a query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceSearch {
     /// The name of the service.
     pub service: String,
@@ -84,9 +81,8 @@ pub struct ServiceSearch {
 }
 
 /// A stored prepared query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct PreparedQueryRow {
     /// The id, made by the caller.
     pub id: PreparedQueryId,

@@ -5,16 +5,14 @@ use std::sync::Arc;
 
 use crate::Index;
 use crate::catalog::service::proxy::Proxy;
-#[cfg(feature = "serde")]
 use crate::image::value::{text, unset};
 
 /// Strings by name.
 pub type Labels = BTreeMap<String, String>;
 
 /// A node as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewNode {
     /// The name; compared without regard to case.
     pub node: String,
@@ -29,26 +27,24 @@ pub struct NewNode {
     /// The meta data; `None` is shown as `null`.
     pub meta: Option<Labels>,
     /// Where the node is.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub locality: Option<Locality>,
 }
 
 /// Where a node or a service instance is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Locality {
     /// The region.
     pub region: String,
     /// The zone of the region; empty if unset.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub zone: String,
 }
 
 /// A node's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NodeRow {
     /// The registration.
     pub node: NewNode,
@@ -69,9 +65,8 @@ impl NodeRow {
 }
 
 /// The DNS weights of a service instance. They are stored and shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Weights {
     /// The weight while passing.
     pub passing: i64,
@@ -106,9 +101,8 @@ impl Weights {
 }
 
 /// A service instance as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewService {
     /// The id, unique on its node.
     pub id: String,
@@ -125,10 +119,10 @@ pub struct NewService {
     pub port: i64,
     /// The named ports of a service with several, which has no other port (1.22.md B4.2p). `None` differs from an empty
     /// list where the catalog shows them.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub ports: Option<Vec<ServicePort>>,
     /// The path of its Unix socket; empty if unset.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub socket_path: String,
     /// The DNS weights.
     pub weights: Weights,
@@ -137,15 +131,15 @@ pub struct NewService {
     /// The kind of a proxy or gateway; empty for an ordinary service.
     pub kind: String,
     /// The settings of a proxy or gateway.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub proxy: Arc<Proxy>,
     /// Whether the service supports Connect natively.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub connect_native: bool,
     /// The tagged addresses; `None` if unset.
     pub tagged_addresses: Option<BTreeMap<String, ServiceAddress>>,
     /// Where the instance is.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub locality: Option<Locality>,
 }
 
@@ -178,23 +172,21 @@ impl NewService {
 }
 
 /// One of several ports of a service instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServicePort {
     /// The name, unique in its instance.
     pub name: String,
     /// The port.
     pub port: i64,
     /// Whether it is the one for clients that know of one port only.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub default: bool,
 }
 
 /// An address of a service instance.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceAddress {
     /// The host.
     pub address: String,
@@ -203,9 +195,8 @@ pub struct ServiceAddress {
 }
 
 /// A service instance's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceRow {
     /// The node, spelled as registered.
     pub node: String,
@@ -218,9 +209,8 @@ pub struct ServiceRow {
 }
 
 /// A check as registered.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct NewCheck {
     /// The id, unique on its node; compared without regard to case when sessions are bound to it.
     pub check_id: String,
@@ -236,24 +226,24 @@ pub struct NewCheck {
     pub service_id: String,
     /// The service name given for a check. The service of a check of the node need not exist; a check of a service is kept
     /// without it, and only rights go by it (acl.md 6.7.r7).
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub named_service: String,
     /// The service tags given for a check of the node.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub named_tags: Option<Vec<String>>,
     /// The kind of check, such as `ttl` or `http`; empty if unset.
     pub kind: String,
     /// The interval, as Consul shows it since 1.10.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub interval: String,
     /// The timeout, as Consul shows it since 1.10.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub timeout: String,
     /// The port of a proxy through which the check is made, as Consul shows it since 1.10; 0 if unset.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub exposed_port: i64,
     /// How the check is run. The catalog only stores it.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub definition: HealthCheckDefinition,
 }
 
@@ -261,101 +251,96 @@ pub struct NewCheck {
 pub type Headers = BTreeMap<String, Option<Vec<String>>>;
 
 /// How a check is run, for display. Unset fields are empty or zero; negative durations stay (seen on 1.8.7).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(default, deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct HealthCheckDefinition {
     /// The interval in nanoseconds.
-    #[cfg_attr(feature = "serde", serde(rename = "interval", with = "text"))]
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(rename = "interval", with = "text")]
+    #[serde(skip_serializing_if = "unset")]
     pub interval_ns: i64,
     /// The timeout in nanoseconds.
-    #[cfg_attr(feature = "serde", serde(rename = "timeout", with = "text"))]
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(rename = "timeout", with = "text")]
+    #[serde(skip_serializing_if = "unset")]
     pub timeout_ns: i64,
     /// The time in nanoseconds after which a critical service is deregistered.
-    #[cfg_attr(
-        feature = "serde",
-        serde(rename = "deregister_critical_service_after", with = "text")
-    )]
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(rename = "deregister_critical_service_after", with = "text")]
+    #[serde(skip_serializing_if = "unset")]
     pub deregister_critical_service_after_ns: i64,
     /// The URL of an HTTP check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub http: String,
     /// Whether to skip the verification of TLS certificates.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub tls_skip_verify: bool,
     /// The headers of the request. `None` differs from no headers, though neither is shown (seen on 1.8.7).
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub header: Option<Headers>,
     /// The method of the request.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub method: String,
     /// The body of the request.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub body: String,
     /// The address of a TCP check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub tcp: String,
     /// The TTL of a reported status in nanoseconds.
-    #[cfg_attr(feature = "serde", serde(rename = "ttl", with = "text"))]
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(rename = "ttl", with = "text")]
+    #[serde(skip_serializing_if = "unset")]
     pub ttl_ns: i64,
     /// The command of a script check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub script_args: Vec<String>,
     /// The session name of a check of type `session`.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub session_name: String,
     /// The largest output in bytes.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub output_max_size: u64,
     /// The server name of TLS.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub tls_server_name: String,
     /// Whether an HTTP check does not follow redirects.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub disable_redirects: bool,
     /// Whether a TCP check uses TLS.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub tcp_use_tls: bool,
     /// The address of a UDP check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub udp: String,
     /// The address of an HTTP/2 ping check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub h2ping: String,
     /// Whether an HTTP/2 ping check uses TLS.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub h2ping_use_tls: bool,
     /// The service of the operating system to look at.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub os_service: String,
     /// The container that a script check runs in.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub docker_container_id: String,
     /// The shell of a script check in a container.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub shell: String,
     /// The address of a gRPC check.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub grpc: String,
     /// Whether a gRPC check uses TLS.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub grpc_use_tls: bool,
     /// The node that an alias check follows.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub alias_node: String,
     /// The service that an alias check follows.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "unset"))]
+    #[serde(skip_serializing_if = "unset")]
     pub alias_service: String,
 }
 
 /// A check's row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct CheckRow {
     /// The node, spelled as registered.
     pub node: String,

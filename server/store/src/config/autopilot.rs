@@ -13,9 +13,8 @@ const FIRST: Index = Index(4);
 const MILLISECOND: i64 = 1_000_000;
 
 /// The settings of autopilot. Durations are in nanoseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct AutopilotSettings {
     /// Whether dead servers are removed when new ones come.
     pub cleanup_dead_servers: bool,
@@ -62,9 +61,8 @@ impl AutopilotSettings {
 }
 
 /// The stored settings.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct AutopilotRow {
     /// The settings.
     pub settings: AutopilotSettings,

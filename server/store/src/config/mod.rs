@@ -28,12 +28,11 @@ use value::ConfigValue;
 pub(crate) type ConfigPlace = (String, String);
 
 /// A stored entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConfigRow {
     /// The entry.
-    #[cfg_attr(feature = "serde", serde(flatten))]
+    #[serde(flatten)]
     pub entry: ConfigEntry,
     /// The index of its creation.
     pub create_index: Index,
@@ -42,8 +41,7 @@ pub struct ConfigRow {
 }
 
 /// An entry as a client sends it, checked and with its defaults.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 pub struct ConfigEntry {
     /// The kind, such as `service-defaults`.
     pub kind: String,
@@ -84,28 +82,21 @@ pub(crate) struct ConfigTable {
 }
 
 /// The index of the last change of any entry, and all of them, as plain data.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ConfigImage {
     /// The index of the last change.
     pub newest: Index,
     /// The index of the last change of the services behind gateways.
     pub gateways_newest: Index,
     /// The services behind gateways; `None` for what the entries and the catalog make of them.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gateway_services: Option<Vec<Arc<GatewayService>>>,
     /// The index of the last change of an intention with an id.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub intentions_newest: Index,
     /// The virtual addresses of services, in the order of their names; `None` for what the catalog shows of them.
-    #[cfg_attr(
-        feature = "serde",
-        serde(default, skip_serializing_if = "Option::is_none")
-    )]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub virtual_addresses: Option<Vec<Arc<VirtualRow>>>,
     /// The rows, in the order of kinds and names.
     pub rows: Vec<Arc<ConfigRow>>,

@@ -8,9 +8,8 @@ pub type ConfigMembers = BTreeMap<String, ConfigValue>;
 /// A value of a configuration entry. Fields that have their zero value are left out, lists that are empty are not.
 ///
 /// Durations are in nanoseconds and weights in hundredths. Objects of any contents are JSON texts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(untagged))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(untagged)]
 pub enum ConfigValue {
     /// `true` or `false`.
     Flag(bool),

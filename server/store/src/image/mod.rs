@@ -4,11 +4,9 @@
 //! from it. Its times are relative to the time of the image, which is [`Timestamp::ZERO`].
 
 mod flaw;
-#[cfg(feature = "serde")]
 pub mod form;
 mod restore;
 mod travel;
-#[cfg(feature = "serde")]
 pub(crate) mod value;
 
 use std::collections::BTreeMap;
@@ -85,9 +83,8 @@ pub struct Image {
 }
 
 /// The indexes of the last changes of tables that their rows do not show.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct TableIndexes {
     /// The last change of any key.
     pub keys: Index,

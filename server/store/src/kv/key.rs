@@ -1,6 +1,5 @@
 //! Keys: byte strings that are cheap to share.
 
-#[cfg(feature = "serde")]
 use crate::image::value::bytes;
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;
@@ -10,9 +9,8 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 /// A key or a key prefix of the KV store: any bytes, compared byte by byte (kv.md 1.4).
-#[derive(Clone)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-pub struct Key(#[cfg_attr(feature = "serde", serde(with = "bytes"))] Shared);
+#[derive(Clone, serde::Deserialize, serde::Serialize)]
+pub struct Key(#[serde(with = "bytes")] Shared);
 
 /// The longest key that takes no memory of its own. Most do not: that saves a sixth of what a small row takes, and a search
 /// reads keys that lie side by side.
@@ -38,7 +36,6 @@ impl From<&[u8]> for Shared {
     }
 }
 
-#[cfg(feature = "serde")]
 impl From<Vec<u8>> for Shared {
     fn from(from: Vec<u8>) -> Self {
         Self::from(from.as_slice())

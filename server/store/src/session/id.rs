@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-#[cfg(feature = "serde")]
 use crate::image::value::{TextForm, text};
 use uuid::Uuid;
 
 /// The id of a session.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-pub struct SessionId(#[cfg_attr(feature = "serde", serde(with = "text"))] [u8; 16]);
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
+pub struct SessionId(#[serde(with = "text")] [u8; 16]);
 
 /// Why a text is not a UUID. Consul before 1.11 reports it (kv.md 2.5, session.md 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,6 @@ fn hex_digit(byte: u8) -> Result<u8, IdError> {
 }
 
 /// The bytes of an id, written as a UUID.
-#[cfg(feature = "serde")]
 impl TextForm for [u8; 16] {
     fn show(&self) -> String {
         SessionId::from_bytes(*self).to_string()

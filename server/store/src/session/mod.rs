@@ -19,9 +19,8 @@ use crate::timestamp::Timestamp;
 use crate::{Change, Store};
 
 /// What an invalidation does to the keys of a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Behavior {
     /// They are released.
     #[default]
@@ -56,9 +55,8 @@ pub struct NewSession {
 }
 
 /// An entry of `ServiceChecks`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceCheck {
     /// The id of the check.
     pub id: String,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::Version;
-use proconsul::engine::BlockedOn;
 use proconsul_conformance::report::left_out;
+use proconsul_engine::BlockedOn;
 
 /// Longer than anything takes on the slowest machine; reached only by what has failed.
 const BOUND: Duration = Duration::from_secs(60);

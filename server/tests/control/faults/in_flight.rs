@@ -2,9 +2,9 @@
 
 use proconsul::Server;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::faults::{Effect, Rule, RuleError};
 use proconsul::history::Unsafe;
+use proconsul_engine::BlockedOn;
 use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, join, put};

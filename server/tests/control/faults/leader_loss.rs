@@ -4,9 +4,9 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use proconsul::Server;
-use proconsul::engine::BlockedOn;
 use proconsul::faults::{LeaderLoss, Phase};
 use proconsul::history::{Kind, Record};
+use proconsul_engine::BlockedOn;
 
 use crate::support::{Answer, PATIENCE, SECOND, background, get, held, join, put};
 

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::Version;
-use proconsul::clock::Rate;
 use proconsul::config::Config;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::faults::{ConsulError, Cut, Effect, ReportedIndex, Rule};
 use proconsul::history::{Filter, Happened, Kind};
+use proconsul_engine::BlockedOn;
+use proconsul_engine::clock::Rate;
 use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{SECOND, ask, frozen, get, held, join, put, raw};

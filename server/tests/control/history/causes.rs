@@ -2,8 +2,8 @@
 
 use proconsul::Server;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::Filter;
+use proconsul_engine::BlockedOn;
 use serde_json::{Value, json};
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};

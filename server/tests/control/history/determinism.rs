@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use proconsul::Server;
-use proconsul::engine::BlockedOn;
 use proconsul::faults::{ConsulError, Effect, LeaderLoss, Rule};
+use proconsul_engine::BlockedOn;
 
 use crate::support::{PATIENCE, SECOND, ask, background, held, join, put};
 

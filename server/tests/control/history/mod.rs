@@ -12,7 +12,7 @@ use proconsul::history::{Filter, Happened, Kind, RefusedBecause, ReleasedBy};
 use proconsul_store::Cause;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put};
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 fn kinds(server: &Server, filter: &Filter) -> Vec<&'static str> {
     let records = server.history(filter);

@@ -2,8 +2,8 @@
 
 use proconsul::Server;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Happened, Kind, Record, ReleasedBy};
+use proconsul_engine::BlockedOn;
 use proconsul_store::Key;
 
 use crate::support::{PATIENCE, ask, background, frozen, get, join, put};

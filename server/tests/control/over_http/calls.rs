@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use proconsul::Server;
-use proconsul::clock::Patience;
 use proconsul::config::Config;
+use proconsul_engine::clock::Patience;
 use serde_json::Value;
 
 use crate::over_http::face::{call, parsed};

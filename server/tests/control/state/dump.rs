@@ -5,7 +5,7 @@ use std::time::Duration;
 use fastrand::Rng;
 use proconsul::Server;
 use proconsul::control::{LoadError, Session};
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 use proconsul_store::{Behavior, NewSession, SessionId};
 
 use crate::support::{Answer, PATIENCE, SECOND, ask, background, frozen, get, join, put};

@@ -2,7 +2,7 @@
 
 use proconsul::Server;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 use crate::support::{PATIENCE, ask, background, frozen, get, join, put};
 

@@ -5,7 +5,7 @@ mod indexes;
 mod start_data;
 
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use proconsul::Server;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::Happened;
+use proconsul_engine::BlockedOn;
 use proconsul_store::timestamp::Timestamp;
 
 use crate::support::{PATIENCE, SECOND, ask, background, frozen, get, join, put};

@@ -4,10 +4,10 @@ mod ends;
 
 use std::time::Duration;
 
-use proconsul::clock::Rate;
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Kind, Record};
+use proconsul_engine::BlockedOn;
+use proconsul_engine::clock::Rate;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join};
 

@@ -8,9 +8,9 @@ use std::task::{Context, Waker};
 use std::time::Duration;
 
 use proconsul::control::{Control, Restart, Session};
-use proconsul::engine::{BlockedOn, Unmet, WhyUnmet};
 use proconsul::history::{Filter, Kind};
 use proconsul::{Server, test};
+use proconsul_engine::{BlockedOn, Unmet, WhyUnmet};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Builder;

@@ -5,8 +5,8 @@ use std::net::{Shutdown, TcpStream};
 use std::time::Duration;
 
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Happened, Kind};
+use proconsul_engine::BlockedOn;
 
 use crate::support::{PATIENCE, SECOND, background, frozen, get, join, put, request};
 

@@ -5,8 +5,8 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 
 use proconsul::Server;
-use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Happened, Kind};
+use proconsul_engine::BlockedOn;
 
 use crate::support::{PATIENCE, frozen, get, parse, put, request};
 

@@ -31,9 +31,9 @@ use std::time::Duration;
 use fastrand::Rng;
 use proconsul::Server;
 use proconsul::Version;
-use proconsul::clock::Patience;
-use proconsul::entropy::Entropy;
 use proconsul::history::Filter;
+use proconsul_engine::clock::Patience;
+use proconsul_engine::entropy::Entropy;
 
 use self::model::{Model, replay};
 use self::work::{Writer, Written};

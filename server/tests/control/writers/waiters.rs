@@ -6,7 +6,7 @@ use std::thread::Scope;
 use std::time::Duration;
 
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
+use proconsul_engine::BlockedOn;
 
 use super::{Scene, whole};
 use crate::support::{Answer, PATIENCE, put, request};

@@ -8,8 +8,8 @@ pub(super) mod stream;
 use std::time::Duration;
 
 use proconsul::control::Session;
-use proconsul::engine::BlockedOn;
 use proconsul::history::{Filter, Kind};
+use proconsul_engine::BlockedOn;
 use serde_json::json;
 
 use crate::support::{Page, send};

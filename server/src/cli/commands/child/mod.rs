@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use crate::clock::machine_sleep;
+use proconsul_engine::clock::machine_sleep;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::{self, Caught, ProcessGroup};
 

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::named::Named;
+use proconsul_engine::named::Named;
 
 /// A type whose values calls give by name.
 pub(in crate::control::http) trait Nouns {

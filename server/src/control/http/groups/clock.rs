@@ -4,11 +4,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::records::{Done, RecordJson, at_ms, millis, records};
-use crate::clock::Rate;
 use crate::control::Control;
 use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Refused, Span, calls};
-use crate::history;
+use proconsul_engine::clock::Rate;
+use proconsul_engine::history;
 use proconsul_store::Deadline;
 use proconsul_store::timestamp::Timestamp;
 

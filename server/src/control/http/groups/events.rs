@@ -22,10 +22,10 @@ use serde_json::{Map, Value, json};
 use super::clock::Clock;
 use super::history::RecordNumber;
 use super::records::{Count, RecordJson, of_kinds};
-use crate::clock::Patience;
 use crate::control::Control;
 use crate::control::http::call::{Input, Name, Output, Parameters, Refused, Schemas, calls};
-use crate::history::{Filter, Kind};
+use proconsul_engine::clock::Patience;
+use proconsul_engine::history::{Filter, Kind};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 

@@ -12,8 +12,8 @@ use crate::control::http::aside;
 use crate::control::http::call::{
     JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls,
 };
-use crate::engine;
-use crate::history::{Interval, Kind};
+use proconsul_engine;
+use proconsul_engine::history::{Interval, Kind};
 
 calls! {
     /// What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more
@@ -128,8 +128,8 @@ struct Explanation {
     text: String,
 }
 
-impl From<&engine::Explanation> for Explanation {
-    fn from(explanation: &engine::Explanation) -> Self {
+impl From<&proconsul_engine::Explanation> for Explanation {
+    fn from(explanation: &proconsul_engine::Explanation) -> Self {
         Self {
             key: explanation.key.to_string(),
             exists: explanation.exists,

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::control::Control;
 use crate::control::http::call::{Name, Nouns};
-use crate::engine;
-use crate::history::{self, CallId, Filter, Happened, Kind, TokenNamed};
+use proconsul_engine;
+use proconsul_engine::history::{self, CallId, Filter, Happened, Kind, TokenNamed};
 use proconsul_store::timestamp::Timestamp;
 
 /// Something that happened. Which fields a record has beyond the first five depends on its kind.
@@ -304,8 +304,8 @@ pub(super) struct BlockedJson {
     until_ms: u64,
 }
 
-impl From<&engine::Blocked> for BlockedJson {
-    fn from(blocked: &engine::Blocked) -> Self {
+impl From<&proconsul_engine::Blocked> for BlockedJson {
+    fn from(blocked: &proconsul_engine::Blocked) -> Self {
         Self {
             request: blocked.call.0,
             client: blocked.client.map(|client| client.to_string()),
@@ -339,8 +339,8 @@ struct HeldJson {
     until_ms: Option<u64>,
 }
 
-impl From<&engine::Held> for HeldJson {
-    fn from(held: &engine::Held) -> Self {
+impl From<&proconsul_engine::Held> for HeldJson {
+    fn from(held: &proconsul_engine::Held) -> Self {
         Self {
             request: held.call.0,
             client: held.client.map(|client| client.to_string()),
@@ -364,7 +364,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn of(control: &Control, blocked: &[engine::Blocked]) -> Self {
+    pub(super) fn of(control: &Control, blocked: &[proconsul_engine::Blocked]) -> Self {
         Self {
             blocked: blocked.iter().map(BlockedJson::from).collect(),
             held: control.held().iter().map(HeldJson::from).collect(),

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::records::{Done, RecordJson, Waiting, about};
 use crate::control::Control;
 use crate::control::http::call::{JsonBody, Name, Nothing, Refused, Span, calls};
-use crate::engine::{BlockedOn, Unmet};
-use crate::history::{Filter, Kind};
+use proconsul_engine::history::{Filter, Kind};
+use proconsul_engine::{BlockedOn, Unmet};
 
 const UNMET: &str = "It did not come in time; the sentence says what was blocked instead.";
 

@@ -3,7 +3,6 @@
 use http::{HeaderName, HeaderValue};
 
 use crate::acl::{Question, Resource};
-use crate::blocking::{self, Wait};
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
@@ -11,6 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
+use proconsul_engine::blocking::{self, Wait};
 use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{AgentServiceInfo, Answer, Index, NewService, Read};

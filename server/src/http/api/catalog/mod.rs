@@ -13,7 +13,6 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use crate::acl::{Question, Resource};
-use crate::blocking::{self, Looks};
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
@@ -24,6 +23,7 @@ use crate::http::request::cached::Cached;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_engine::blocking::{self, Looks};
 use proconsul_filter::{Field, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{

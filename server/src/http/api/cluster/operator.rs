@@ -1,6 +1,5 @@
 //! `/v1/operator/`: the raft cluster, which is this server, and what is in use (operator.md 2).
 
-use crate::blocking;
 use crate::http::api::cluster::status;
 use crate::http::body::query_meta::query_meta;
 use crate::http::failure::{Failure, failures, quoted};
@@ -8,6 +7,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_engine::blocking;
 use proconsul_gocompat::json::maps;
 use proconsul_store::{CatalogCounts, CatalogUsage};
 use proconsul_version::{Behaviour, Version};

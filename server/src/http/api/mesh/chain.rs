@@ -3,7 +3,6 @@
 use http::Method;
 use serde::Serialize;
 
-use crate::blocking;
 use crate::entry::{self, ShownPart};
 use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
@@ -11,6 +10,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_engine::blocking;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};
 use proconsul_gocompat::json::decode::Decode;

@@ -4,13 +4,13 @@
 
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::blocking;
 use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::object::object;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_engine::blocking;
 use proconsul_gocompat::number;
 use proconsul_store::{Index, Unchanging};
 use proconsul_version::Behaviour;

@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use http::Method;
 
-use crate::blocking;
 use crate::http::api::catalog::NOTHING;
 use crate::http::api::cluster::absent;
 use crate::http::failure::{Failure, failures, quoted};
@@ -12,6 +11,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::{ConfigGet, Index, Instance, Labels, ServiceList, Unchanging};

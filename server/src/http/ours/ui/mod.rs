@@ -110,8 +110,8 @@ mod present {
         use std::path::Path;
 
         use super::*;
-        use crate::history::Kind;
-        use crate::named::Named;
+        use proconsul_engine::history::Kind;
+        use proconsul_engine::named::Named;
 
         /// The files below a folder, by their paths from `page/`.
         fn below(folder: &Path, prefix: &str, found: &mut Vec<String>) {

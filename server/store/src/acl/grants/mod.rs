@@ -6,9 +6,8 @@ use super::AclId;
 use super::refusal::{AclRefusal, IdentityFlaw, NameFlaw};
 
 /// What a role or a token grants.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields, default))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Grants {
     /// The policies, each once.
     pub policies: Vec<AclId>,
@@ -23,9 +22,10 @@ pub struct Grants {
 }
 
 /// The rights of a service (acl.md 8.2.r1).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(deny_unknown_fields)]
 pub struct ServiceIdentity {
     /// The name of the service.
     pub service_name: String,
@@ -34,9 +34,10 @@ pub struct ServiceIdentity {
 }
 
 /// The rights of a node (acl.md 8.2.r2).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(deny_unknown_fields)]
 pub struct NodeIdentity {
     /// The name of the node.
     pub node_name: String,
@@ -45,9 +46,10 @@ pub struct NodeIdentity {
 }
 
 /// A template of a policy, with the values of its variables (acl.md 8.3).
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+#[serde(deny_unknown_fields)]
 pub struct TemplatedPolicy {
     /// The id of the template.
     pub template_id: String,

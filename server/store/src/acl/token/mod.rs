@@ -14,9 +14,8 @@ use crate::timestamp::Timestamp;
 use crate::{Index, Store};
 
 /// A stored token.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct TokenRow {
     /// The AccessorID, as spelled when the token was made.
     pub accessor: String,
@@ -35,7 +34,7 @@ pub struct TokenRow {
     /// When it expires.
     pub expires: Option<Expiry>,
     /// Whether it has expired, and is to be removed soon.
-    #[cfg_attr(feature = "serde", serde(skip))]
+    #[serde(skip)]
     pub is_expired: bool,
     /// What makes it a token of the old system.
     pub legacy: Option<LegacyToken>,
@@ -46,9 +45,8 @@ pub struct TokenRow {
 }
 
 /// What a token of the old system has instead of policies (acl.md 8.5.r3).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct LegacyToken {
     /// Whether it allows everything.
     pub is_management: bool,
@@ -78,14 +76,13 @@ impl TokenRow {
 }
 
 /// When a token expires. The year may be beyond the end of time, when nothing comes due.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Expiry {
     /// The time, at most [`Timestamp::END`].
     pub at: Timestamp,
     /// The nanoseconds from the end of time on.
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub later: u64,
 }
 

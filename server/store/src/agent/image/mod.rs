@@ -10,21 +10,19 @@ use crate::agent::check::next_of;
 use crate::agent::reload::Configured;
 use crate::agent::{Agent, Chance, CheckSource, Due, LocalCheck, LocalService, Own};
 use crate::catalog::registration::NewService;
-#[cfg(feature = "serde")]
 use crate::image::value::{text, unset};
 use crate::image::{Flaw, HIGHEST, all_different};
 use crate::timestamp::Timestamp;
 
 /// The agent's state. Its own registration comes from the configuration, except for the node id.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct AgentImage {
     /// The node id; if empty, the restored store keeps its own.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub node_id: String,
     /// The state of the sequence of its random waits.
-    #[cfg_attr(feature = "serde", serde(with = "text"))]
+    #[serde(with = "text")]
     pub chance: u64,
     /// The number of check registrations so far.
     pub registrations: u64,
@@ -41,16 +39,16 @@ pub struct AgentImage {
     /// The services, in the order of their ids.
     pub services: Vec<NewService>,
     /// The ids of sidecars, in their order.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub sidecars: BTreeSet<String>,
     /// The services that stay in the catalog though the agent has deregistered them.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub staying: BTreeSet<String>,
     /// The ids of services from the configuration.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub configured_services: BTreeSet<String>,
     /// The ids of checks from the configuration.
-    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "unset"))]
+    #[serde(default, skip_serializing_if = "unset")]
     pub configured_checks: BTreeSet<String>,
     /// The checks, in the order of their ids.
     pub checks: Vec<LocalCheck>,

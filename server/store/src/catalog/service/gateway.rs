@@ -11,9 +11,8 @@ use crate::ordered::OrderedMap;
 pub(crate) const TERMINATING: &str = "terminating-gateway";
 
 /// A service that stands behind a gateway.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct GatewayService {
     /// The name of the gateway.
     pub gateway: String,
@@ -31,7 +30,7 @@ pub struct GatewayService {
     pub from_wildcard: bool,
     /// Whether the service was known when the row was written. Rows that a gateway's entry has of its wildcard do not
     /// say so, those of registrations do (operator.md 3.r6d).
-    #[cfg_attr(feature = "serde", serde(default))]
+    #[serde(default)]
     pub is_known: bool,
     /// The index since which it is there.
     pub create_index: Index,

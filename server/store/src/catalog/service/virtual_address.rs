@@ -24,9 +24,8 @@ const BASE: Ipv4Addr = Ipv4Addr::new(240, 0, 0, 0);
 const KINDS: [&str; 3] = ["service-defaults", "service-resolver", "service-intentions"];
 
 /// The addresses of a service.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct VirtualRow {
     /// The service, as it was first spelled.
     pub service: String,

@@ -255,9 +255,8 @@ pub enum ProbeTarget {
 }
 
 /// How a check speaks TLS.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProbeTls {
     /// Whether to skip the verification of certificates.
     pub skip_verify: bool,

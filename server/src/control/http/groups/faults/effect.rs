@@ -8,7 +8,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::control::http::call::{Name, Nouns, Refused, Span};
-use crate::faults::{AclChange, ConsulError, Cut, Effect, Moment, ReportedIndex, Response};
+use proconsul_engine::faults::{
+    AclChange, ConsulError, Cut, Effect, Moment, ReportedIndex, Response,
+};
 
 /// What happens to a request that a rule hits.
 #[derive(Deserialize, JsonSchema)]

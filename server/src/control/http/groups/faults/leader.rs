@@ -6,8 +6,7 @@ use serde::Deserialize;
 use crate::control::Control;
 use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
 use crate::control::http::groups::records::Done;
-use crate::faults::{LeaderLoss, Phase};
-use crate::named::named;
+use proconsul_engine::faults::{LeaderLoss, Phase};
 
 calls! {
     /// Loses the leader, by a scenario or by a list of phases.
@@ -27,7 +26,7 @@ struct LoseLeader {
     phases: Vec<NewPhase>,
 }
 
-named! {
+proconsul_engine::named! {
     /// A loss of the leader as it was measured on real clusters.
     #[derive(Clone, Copy)]
     enum Scenario {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::records::Done;
 use crate::control::Control;
 use crate::control::http::call::{JsonBody, Name, Nothing, Number, Refused, Span, calls};
-use crate::faults::{Installed, Phase, RuleId};
+use proconsul_engine::faults::{Installed, Phase, RuleId};
 use rule::NewRule;
 
 calls! {

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::effect::NewEffect;
 use crate::control::http::call::Refused;
 use crate::control::http::groups::records::at;
-use crate::faults::Rule;
+use proconsul_engine::faults::Rule;
 use proconsul_store::timestamp::Timestamp;
 
 /// A rule: `effect` says what happens, and everything else to which requests. All conditions must be met; without any,

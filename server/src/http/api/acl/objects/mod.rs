@@ -6,11 +6,11 @@ pub(super) mod role;
 pub(super) mod template;
 pub(super) mod token;
 
-use crate::blocking;
 use crate::http::api::acl::failure::{self, refused};
 use crate::http::failure::Failure;
 use crate::http::reply::{self, Reply};
 use crate::http::request::{ReadOptions, Request};
+use proconsul_engine::blocking;
 use proconsul_store::{AclRefusal, AclTarget, Answer, Index, Read};
 use proconsul_version::Behaviour;
 

@@ -18,7 +18,7 @@ use crate::http::reply::header::JSON_UTF_8;
 use crate::http::reply::object::object;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::metrics::{Aggregate, Kind, Labels, Total};
+use proconsul_engine::metrics::{Aggregate, Kind, Labels, Total};
 use proconsul_gocompat::json::encode;
 use proconsul_gocompat::json::maps;
 use proconsul_store::CatalogUsage;

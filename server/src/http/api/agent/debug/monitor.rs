@@ -4,7 +4,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::body::LogBody;
 use crate::http::request::Request;
-use crate::listeners::{Lines, Listener};
+use crate::log::{Lines, Listener};
 
 /// Sends the lines of the log at `?loglevel` until the client goes. Where no agent writes a log, as inside a test, there
 /// are no lines.

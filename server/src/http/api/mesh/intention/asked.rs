@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use super::kept::{in_rows, present, table};
 use crate::acl::{Question, Resource};
-use crate::blocking;
 use crate::entry::ShownPart;
 use crate::entry::intention::{self, End, ServiceOf};
 use crate::http::acl::permission_denied;
@@ -19,6 +18,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::cached::Cached;
 use crate::http::request::{ReadOptions, Request};
+use proconsul_engine::blocking;
 use proconsul_gocompat::json::maps;
 use proconsul_store::{ConfigRow, ConfigValue, IntentionsTo, Read};
 use proconsul_version::{Behaviour, Version};

@@ -13,7 +13,6 @@ use self::asked::{
 use self::body::{IntentionBody, read_body};
 use self::kept::{Way, flawed, in_rows, present, put, remove, table, write};
 use crate::acl::{Question, Resource};
-use crate::blocking;
 use crate::entry::intention;
 use crate::entry::{self, ShownPart};
 use crate::http::acl::permission_denied;
@@ -24,6 +23,7 @@ use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::request::selection::filter_by;
 use crate::http::route::routes;
+use proconsul_engine::blocking;
 use proconsul_store::{ConfigValue, SessionId};
 use proconsul_version::Behaviour;
 

@@ -1,0 +1,272 @@
+//! The one owner of store, clock, chance and waiters: every request ends here.
+//!
+//! State has one door, `Engine::mutate`: whatever changes the store, a test's controls included, takes the lock,
+//! applies what is due, then its change; the index is fixed, the lock is dropped, and the waiters whose reads were
+//! touched are woken. Nothing copies the store, changes the copy, and puts it back: concurrent writes would be lost. A
+//! read is answered from the store under the lock, or, when it may be large, from a snapshot outside it.
+//!
+//! An observed engine keeps a history, and knows of every request whether it is blocked.
+
+mod mutate;
+mod observe;
+mod runs;
+mod time;
+mod waiter;
+
+use std::sync::Arc;
+
+use parking_lot::{RwLock, RwLockWriteGuard};
+use std::time::Duration;
+
+use tokio::sync::{Notify, Semaphore};
+
+use crate::clock::Clock;
+use crate::entropy::Entropy;
+use crate::history::History;
+use crate::metrics::{Measured, Metrics, MetricsSettings};
+use mutate::State;
+use proconsul_store::timestamp::Timestamp;
+use proconsul_store::{
+    Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
+    TxnOutcome, VersionRules,
+};
+
+pub use mutate::Checkpoint;
+pub use mutate::Era;
+pub use observe::barrier;
+pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
+pub use runs::RunOrder;
+pub use time::Travel;
+pub use waiter::{Found, Waiter, Wakened};
+
+/// One Consul's state, and everything that happens to it.
+#[derive(Debug)]
+pub struct Engine {
+    state: RwLock<State>,
+    clock: Arc<Clock>,
+    /// Notified when the next deadline may have changed, for [`Engine::run`].
+    deadlines: Notify,
+    /// Whether a history is kept and requests are followed.
+    observed: bool,
+    /// Notified when anything happened, for barriers in this process. Only if the engine is observed.
+    happened: Notify,
+    /// What is counted and measured.
+    metrics: Metrics,
+    /// Its one permit is held while the clock is moved: one advance begins when the one before has ended.
+    travels: Semaphore,
+}
+
+impl Engine {
+    /// Returns an engine over an empty store whose first command gets the index after `applied`. It is not observed.
+    #[must_use]
+    pub fn new(rules: VersionRules, applied: Index, clock: Clock, entropy: Entropy) -> Self {
+        Self::over(Store::new(rules, applied), clock, entropy, History::off())
+    }
+
+    /// Returns an engine over a store, observed if the history is on. Several engines may share a clock.
+    #[must_use]
+    pub fn over(
+        store: Store,
+        clock: impl Into<Arc<Clock>>,
+        entropy: Entropy,
+        history: History,
+    ) -> Self {
+        Self {
+            observed: history.is_on(),
+            state: RwLock::new(State::new(store, entropy, history)),
+            clock: clock.into(),
+            deadlines: Notify::new(),
+            happened: Notify::new(),
+            metrics: Metrics::default(),
+            travels: Semaphore::new(1),
+        }
+    }
+
+    /// Counts and measures with these settings.
+    #[must_use]
+    pub fn with_metrics(mut self, settings: MetricsSettings) -> Self {
+        self.metrics = Metrics::new(settings);
+        self
+    }
+
+    /// Returns what is counted and measured.
+    pub fn metrics(&self) -> &Metrics {
+        &self.metrics
+    }
+
+    /// Returns the clock of this engine.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    fn lock(&self) -> RwLockWriteGuard<'_, State> {
+        between_steps();
+        self.state.write()
+    }
+
+    /// Wakes the barriers after something happened.
+    fn announce(&self) {
+        if self.observed {
+            self.happened.notify_waiters();
+        }
+    }
+
+    /// Applies a command now.
+    ///
+    /// # Errors
+    /// The command is refused as a whole. It has changed nothing but the index of the last entry.
+    pub fn apply<C: Command>(&self, command: C) -> Result<C::Reply, C::Refused> {
+        let call = self.current_call();
+        self.mutate(|mutation| {
+            if let Some(call) = call {
+                mutation.is_caused_by(call);
+            }
+            mutation.apply(command)
+        })
+    }
+
+    /// Answers a read now.
+    ///
+    /// # Errors
+    /// The read is refused.
+    pub fn read<R: Read>(&self, read: &R) -> ReadResult<R> {
+        self.read_in_era(read).1
+    }
+
+    /// Answers a read now, and says in which era.
+    pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Era, ReadResult<R>) {
+        if R::IS_SMALL {
+            self.look(|state, _| (state.era(), read.look(state.store())))
+        } else {
+            let (era, store) = self.look(|state, _| (state.era(), state.store().clone()));
+            (era, read.look(&store))
+        }
+    }
+
+    /// Returns how many rows a read goes through at most; 0 for a small one.
+    pub fn rows_for<R: Read>(&self, read: &R) -> usize {
+        if R::IS_SMALL {
+            return 0;
+        }
+        self.with_store(|store, _| read.rows(store))
+    }
+
+    /// Checks the operations of a transaction as it is done before anything runs.
+    ///
+    /// # Errors
+    /// The operations that fail so.
+    pub fn pre_check_transaction(&self, operations: &[TxnOperation]) -> Result<(), Vec<TxnError>> {
+        self.with_store(|store, now| store.pre_check(now, operations))
+    }
+
+    /// Runs a transaction that only reads.
+    ///
+    /// # Errors
+    /// The operations that failed.
+    pub fn read_transaction(&self, operations: Vec<TxnOperation>) -> TxnOutcome {
+        let (store, now) = self.with_store(|store, now| (store.clone(), now));
+        let outcome = store.read_transaction(now, operations);
+        let took = self.clock.now().since(now);
+        self.metrics.add(now, Measured::ReadTransaction, took);
+        outcome
+    }
+
+    /// Returns the store as it is now. This copies nothing.
+    #[must_use]
+    pub fn snapshot(&self) -> Store {
+        self.with_store(|store, _| store.clone())
+    }
+
+    /// Looks at the store, after applying everything that is due. Reads that come at the same time do not wait for each
+    /// other, unless something is due.
+    fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
+        self.look(|state, now| look(state.store(), now))
+    }
+
+    /// Looks at the state as [`Engine::with_store`] does.
+    fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> T {
+        between_steps();
+        {
+            let state = self.state.read();
+            let now = self.clock.now();
+            if state.store().next_deadline().is_none_or(|due| due > now) {
+                return look(&state, now);
+            }
+        }
+        self.with_state(|state, now| look(state, now))
+    }
+
+    /// Looks at the state, after applying everything that is due.
+    fn with_state<T>(&self, look: impl FnOnce(&mut State, Timestamp) -> T) -> T {
+        self.mutate(|mutation| {
+            let now = mutation.now();
+            look(mutation.state(), now)
+        })
+    }
+
+    /// Draws a new session id.
+    #[must_use]
+    pub fn new_session_id(&self) -> SessionId {
+        SessionId::from_bytes(self.state.write().entropy.id())
+    }
+
+    /// Draws the id of a new prepared query.
+    #[must_use]
+    pub fn new_prepared_query_id(&self) -> PreparedQueryId {
+        PreparedQueryId::from_bytes(self.new_id())
+    }
+
+    /// Draws a random id.
+    #[must_use]
+    pub fn new_id(&self) -> [u8; 16] {
+        self.state.write().entropy.id()
+    }
+
+    /// Puts a slice into a random order.
+    pub fn shuffle<T>(&self, things: &mut [T]) {
+        self.state.write().entropy.shuffle(things);
+    }
+
+    /// Draws a random duration below `limit`, such as Consul adds to a wait.
+    #[must_use]
+    pub fn jitter(&self, limit: Duration) -> Duration {
+        self.state.write().entropy.below(limit)
+    }
+
+    /// Applies what is due, when it is due, for ever. Requests do not depend on it, since each applies what is due
+    /// first; waiters do.
+    pub async fn run(&self) {
+        loop {
+            let changed = self.deadlines.notified();
+            let jumped = self.jump_if_all_stand();
+            self.tell_delayed();
+            let deadline = self.with_state(|state, _| {
+                let delayed = state.calls.next_delayed();
+                state
+                    .store()
+                    .next_deadline()
+                    .into_iter()
+                    .chain(delayed)
+                    .min()
+            });
+            match deadline {
+                _ if jumped => tokio::task::yield_now().await,
+                Some(deadline) => tokio::select! {
+                    () = self.clock.sleep_until(deadline) => {}
+                    () = changed => {}
+                },
+                None => changed.await,
+            }
+        }
+    }
+}
+
+/// A point at which another thread may interleave. Tests run every order of these.
+#[cfg(not(test))]
+fn between_steps() {}
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+use tests::between_steps;

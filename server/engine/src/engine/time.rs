@@ -1,0 +1,304 @@
+//! Time travel: the clock moves through every deadline on the way, and waits at each for the waiters that it wakes.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use tokio::sync::SemaphorePermit;
+
+use super::{Engine, between_steps};
+use crate::clock::{Patience, Rate};
+use crate::history::{Filter, Record};
+use crate::threads::parked;
+use proconsul_store::timestamp::Timestamp;
+
+/// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines
+/// together. A client that does not read its answer must not hold up a test for ever.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
+
+/// How long an advance waits in vain for the checks that it let run, for all its deadlines together. Their targets may
+/// never answer.
+const RUN_WITHIN: Duration = Duration::from_millis(500);
+
+/// The number of new deadlines at which an advance stops, beside those that exist when it begins and what follows from
+/// each of them (a session that lapses leaves a lock-delay). Periodic checks and clients that wait in a loop make new
+/// ones for as long as the clock moves: a century of them would take days.
+const STOPS: usize = 10_000;
+
+/// How the clock is to be moved.
+#[derive(Clone, Copy, Debug)]
+pub enum Travel {
+    /// By this duration, through every deadline on the way in its order: each is applied at its own time, and the
+    /// waiters that it wakes are answered before the clock goes on. After 10,000 new deadlines the clock goes the
+    /// rest of the way at once: what is due still happens in its order and at its own time, but waiters are answered,
+    /// and checks run, at the end.
+    By(Duration),
+    /// To the next deadline, if there is one.
+    ToNext,
+    /// By this duration at once, as if the server had been stopped meanwhile: what was due on the way happens late.
+    Late(Duration),
+}
+
+/// What moving the clock came to.
+struct Travelled {
+    /// What it caused.
+    caused: Vec<Record>,
+    /// What it waited for in vain, in words.
+    in_vain: Option<&'static str>,
+}
+
+/// How much longer an advance waits, for all its deadlines together: waiting that ends well costs nothing of it.
+struct Settling {
+    for_answers: Duration,
+    for_runs: Duration,
+    in_vain: Option<&'static str>,
+}
+
+/// What an advance waits for.
+#[derive(Clone, Copy, Debug)]
+enum Unsettled {
+    Answers,
+    Runs,
+}
+
+impl Default for Settling {
+    fn default() -> Self {
+        Self {
+            for_answers: ANSWERED_WITHIN,
+            for_runs: RUN_WITHIN,
+            in_vain: None,
+        }
+    }
+}
+
+impl Settling {
+    /// Stops waiting for these for the rest of the advance.
+    fn give_up(&mut self, whom: Unsettled) {
+        let (left, words) = match whom {
+            Unsettled::Answers => (&mut self.for_answers, "clients that read their answers"),
+            Unsettled::Runs => (&mut self.for_runs, "checks that it let run"),
+        };
+        *left = Duration::ZERO;
+        self.in_vain = Some(words);
+    }
+}
+
+/// The right to move the clock. Dropping it lets the next one move it.
+struct Travelling<'a> {
+    engine: &'a Engine,
+    permit: Option<SemaphorePermit<'a>>,
+}
+
+impl Drop for Travelling<'_> {
+    fn drop(&mut self) {
+        drop(self.permit.take());
+        // The clock jumps by itself only while no call moves it.
+        self.engine.deadlines.notify_one();
+    }
+}
+
+impl Engine {
+    /// Moves the clock, and parks this thread meanwhile. Returns what that caused.
+    ///
+    /// # Panics
+    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in
+    /// vain: that must not look like an advance that went well. `name` is the method that the caller used.
+    #[track_caller]
+    pub fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
+        let stops_others = parked::stops_its_runtime();
+        assert!(
+            !stops_others || !self.is_moved(),
+            "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
+             would go on meanwhile, use `{name}_async(..).await`"
+        );
+        let Travelled { caused, in_vain } = parked::park_on(self.travel_settling(travel));
+        if let Some(whom) = in_vain.filter(|_| stops_others) {
+            panic!(
+                "`{name}` waited in vain for {whom}, on the thread of a current-thread runtime: no task went on \
+                 meanwhile, use `{name}_async(..).await`"
+            );
+        }
+        caused
+    }
+
+    /// Returns whether a call is moving the clock.
+    fn is_moved(&self) -> bool {
+        self.travels.available_permits() == 0
+    }
+
+    /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves
+    /// the clock at the deadline that it has reached.
+    pub async fn travel(&self, travel: Travel) -> Vec<Record> {
+        self.travel_settling(travel).await.caused
+    }
+
+    async fn travel_settling(&self, travel: Travel) -> Travelled {
+        let permit = self.travels.acquire().await;
+        let _travelling = Travelling {
+            engine: self,
+            permit: Some(permit.expect("the semaphore is never closed")),
+        };
+        let before = self.last_record();
+        let mut settling = Settling::default();
+        match travel {
+            Travel::By(duration) => {
+                let target = self.clock.now().plus(duration);
+                self.move_to(target, &mut settling).await;
+            }
+            Travel::ToNext => {
+                if let Some(deadline) = self.next_deadline() {
+                    self.move_to(deadline, &mut settling).await;
+                }
+            }
+            Travel::Late(duration) => {
+                self.move_at_once(duration);
+                self.settle(&mut settling).await;
+            }
+        }
+        Travelled {
+            caused: self.history(&Filter::all().after(before)),
+            in_vain: settling.in_vain,
+        }
+    }
+
+    async fn move_to(&self, target: Timestamp, settling: &mut Settling) {
+        for _ in 0..self.stops() {
+            if self.is_closed() {
+                return;
+            }
+            if !self.stop_before(target) {
+                break;
+            }
+            self.settle(settling).await;
+            // Other tasks go on, and a dropped future is noticed.
+            parked::yield_once().await;
+        }
+        self.mutate(|mutation| mutation.pass_to(target));
+        self.deadlines.notify_one();
+        self.settle(settling).await;
+    }
+
+    /// Returns the maximal number of stops of an advance.
+    fn stops(&self) -> usize {
+        self.with_store(|store, _| STOPS.saturating_add(2 * store.deadlines()))
+    }
+
+    /// Moves the clock on to the next deadline, if that comes before `target` or then. Returns whether it does.
+    fn stop_before(&self, target: Timestamp) -> bool {
+        self.mutate(|mutation| {
+            let next = mutation.state().next_deadline();
+            let next = next.filter(|deadline| *deadline <= target);
+            if let Some(deadline) = next {
+                mutation.stop_at(deadline);
+            }
+            next.is_some()
+        })
+    }
+
+    fn move_at_once(&self, duration: Duration) {
+        let text = format!("the clock jumps by {duration:?}");
+        self.mutate(|mutation| {
+            let target = mutation.now().plus(duration);
+            mutation.sleep_to(target, text);
+        });
+        self.deadlines.notify_one();
+    }
+
+    /// Returns the next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait,
+    /// or a request that a fault holds.
+    #[must_use]
+    pub fn next_deadline(&self) -> Option<Timestamp> {
+        self.with_state(|state, _| state.next_deadline())
+    }
+
+    /// Sets how fast the clock runs.
+    pub fn set_rate(&self, rate: Rate) {
+        self.clock.set_rate(rate);
+        self.deadlines.notify_one();
+    }
+
+    /// Lets the clock jump to the next deadline whenever at least `clients` requests are open and all of them are
+    /// blocked; `None` switches that off.
+    pub fn jump_with(&self, clients: Option<usize>) {
+        self.lock().jumps_with = clients;
+        self.deadlines.notify_one();
+    }
+
+    /// Lets the clock jump if it is time to. Returns whether it did.
+    pub(super) fn jump_if_all_stand(&self) -> bool {
+        // A call that moves the clock comes first.
+        if self.is_moved() {
+            return false;
+        }
+        self.mutate(|mutation| {
+            let state = mutation.state();
+            let (open, all_stand) = state.calls.all_stand();
+            let ready = state
+                .jumps_with
+                .is_some_and(|clients| all_stand && open >= clients.max(1));
+            let deadline = state.next_deadline().filter(|_| ready);
+            if let Some(deadline) = deadline {
+                mutation.stop_at(deadline);
+            }
+            deadline.is_some()
+        })
+    }
+
+    /// Notes that a request is blocked or has ended: now all open requests may be blocked, and the clock may jump.
+    pub(super) fn stands(&self) {
+        if self.lock().jumps_with.is_some() {
+            self.deadlines.notify_one();
+        }
+    }
+
+    /// Wakes the waiters whose wake was delayed until now.
+    pub(super) fn tell_delayed(&self) {
+        self.mutate(|mutation| {
+            let now = mutation.now();
+            let next = mutation.state().calls.next_delayed();
+            if next.is_some_and(|at| at <= now) {
+                mutation.expire(now);
+            }
+        });
+    }
+
+    /// Waits until every woken request has been answered or is blocked again, and until the checks that were run have a
+    /// result; each for a limited time.
+    async fn settle(&self, settling: &mut Settling) {
+        let for_answers = Patience::of(settling.for_answers);
+        let for_runs = Patience::of(settling.for_runs);
+        let mut answers_over = pin!(for_answers.over());
+        let mut runs_over = pin!(for_runs.over());
+        loop {
+            // Armed before the look, or a change in between would be missed.
+            let happened = self.happened.notified();
+            let Some(unsettled) = self.unsettled(settling) else {
+                return;
+            };
+            between_steps();
+            let over = async {
+                match unsettled {
+                    Unsettled::Answers => answers_over.as_mut().await,
+                    Unsettled::Runs => runs_over.as_mut().await,
+                }
+            };
+            tokio::select! {
+                () = happened => {}
+                () = over => settling.give_up(unsettled),
+            }
+        }
+    }
+
+    /// Returns what there is to wait for, unless the time for it is used up.
+    fn unsettled(&self, settling: &Settling) -> Option<Unsettled> {
+        let state = self.lock();
+        if state.closed {
+            None
+        } else if state.calls.any_woken() && !settling.for_answers.is_zero() {
+            Some(Unsettled::Answers)
+        } else if self.observed && state.runs_open > 0 && !settling.for_runs.is_zero() {
+            Some(Unsettled::Runs)
+        } else {
+            None
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Faults: what goes wrong on demand, as it goes wrong on a real Consul.
+//!
+//! A [`Rule`] says which requests are hit, and how. The HTTP server asks for a [`Plan`] in one place before the
+//! handler, and acts on it there and in one place before the reply; no handler knows of faults. The first rule that
+//! matches wins. [`ConsulError`] has the errors of a real Consul with their delays, [`LeaderLoss`] the phases of a lost
+//! leader.
+
+mod consul_error;
+mod effect;
+mod error;
+mod leadership;
+mod plan;
+mod response;
+mod rule;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::entropy::Entropy;
+use proconsul_store::timestamp::Timestamp;
+
+pub use consul_error::ConsulError;
+pub use effect::{AclChange, Cut, Effect, Moment, ReportedIndex};
+pub use error::RuleError;
+pub use leadership::{LeaderLoss, Phase};
+pub use plan::{Hold, Past, Plan, Shown, Stop};
+pub use response::Response;
+pub use rule::Rule;
+
+/// A request, as far as faults look at it.
+#[derive(Clone, Copy)]
+pub struct Asked<'a> {
+    /// The method.
+    pub method: &'a str,
+    /// The path, decoded.
+    pub path: &'a [u8],
+    /// The sessions that path or parameters name.
+    pub session: Option<&'a str>,
+    /// Whether the request acquires a key.
+    pub acquires: bool,
+    /// The client's address; `None` for a Unix socket.
+    pub client: Option<std::net::IpAddr>,
+    /// Returns the values of a header.
+    pub header: &'a dyn Fn(&str) -> Option<String>,
+    /// Whether the client accepts an answer of any server (`?stale`).
+    pub is_stale: bool,
+}
+
+impl std::fmt::Debug for Asked<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let path = String::from_utf8_lossy(self.path);
+        write!(formatter, "{} {path}", self.method)
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// Returns the key that the path names; `None` for paths outside of `/v1/kv/`.
+    #[must_use]
+    pub fn key(&self) -> Option<&'a [u8]> {
+        self.path.strip_prefix(b"/v1/kv/")
+    }
+}
+
+/// The number of a rule, counted from 1 in the order of installation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RuleId(pub u64);
+
+/// A rule that is installed, and how often it has hit.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Installed {
+    /// Its number.
+    pub id: RuleId,
+    /// The rule.
+    pub rule: Rule,
+    /// How often it has hit a request.
+    pub hits: u64,
+}
+
+/// The faults of one server.
+#[derive(Debug, Default)]
+pub struct Faults {
+    /// Whether there are any faults: a server without faults takes no lock.
+    any: AtomicBool,
+    table: Mutex<Table>,
+    /// Notified when a leader is lost or found.
+    leadership_changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    last: u64,
+    rules: Vec<Entry>,
+    loss: Option<(LeaderLoss, Timestamp)>,
+    /// Whether a request was answered that its connection to the old leader ended: only the first one is.
+    told_of_loss: bool,
+}
+
+#[derive(Debug)]
+struct Entry {
+    id: RuleId,
+    rule: Rule,
+    /// The state that it reads from, for [`Effect::ReadFrom`].
+    past: Option<Past>,
+    /// The number of requests that have met its other conditions, for `nth`.
+    met: u64,
+    hits: u64,
+    chance: Option<Entropy>,
+}
+
+impl Entry {
+    fn is_spent(&self) -> bool {
+        self.rule.limit().is_some_and(|limit| self.hits >= limit)
+    }
+}
+
+impl Faults {
+    /// Installs a rule behind the existing ones. `past` is the state of the checkpoint that it names.
+    ///
+    /// # Errors
+    /// The rule is invalid or can never match. Nothing is installed.
+    pub fn install(
+        self: &Arc<Self>,
+        rule: Rule,
+        past: Option<Past>,
+        now: Timestamp,
+    ) -> Result<FaultGuard, RuleError> {
+        let mut table = self.table.lock();
+        rule.check(now)?;
+        let shadow = table.rules.iter().find(|entry| entry.rule.hides(&rule));
+        if let Some(entry) = shadow {
+            return Err(RuleError::Hidden(entry.id));
+        }
+        table.last += 1;
+        let id = RuleId(table.last);
+        table.rules.push(Entry {
+            id,
+            chance: rule.seed().map(Entropy::seeded),
+            rule,
+            past,
+            met: 0,
+            hits: 0,
+        });
+        self.any.store(true, Ordering::Relaxed);
+        Ok(FaultGuard {
+            faults: Arc::clone(self),
+            id,
+            keeps: false,
+        })
+    }
+
+    /// Returns the installed rules, in the order in which they are tried.
+    #[must_use]
+    pub fn list(&self) -> Vec<Installed> {
+        let table = self.table.lock();
+        let installed = |entry: &Entry| Installed {
+            id: entry.id,
+            rule: entry.rule.clone(),
+            hits: entry.hits,
+        };
+        table.rules.iter().map(installed).collect()
+    }
+
+    /// Removes a rule. Returns whether it was installed.
+    pub fn remove(&self, id: RuleId) -> bool {
+        let mut table = self.table.lock();
+        let before = table.rules.len();
+        table.rules.retain(|entry| entry.id != id);
+        self.note_any(&table);
+        table.rules.len() < before
+    }
+
+    /// Removes all rules, and gives the cluster its leader back.
+    pub fn clear(&self) {
+        self.change_leadership(|table| {
+            table.rules.clear();
+            table.loss = None;
+        });
+    }
+
+    /// Loses the leader. Requests that are blocked on it end as on a real cluster.
+    pub fn lose_leader(&self, loss: LeaderLoss, now: Timestamp) {
+        self.change_leadership(|table| {
+            table.loss = Some((loss, now));
+            table.told_of_loss = false;
+        });
+    }
+
+    /// Gives the cluster its leader back.
+    pub fn find_leader(&self) {
+        self.change_leadership(|table| table.loss = None);
+    }
+
+    /// Returns what the cluster goes through without its leader; `None` while it has one.
+    #[must_use]
+    pub fn phase(&self, now: Timestamp) -> Option<Phase> {
+        let table = self.table.lock();
+        let (loss, since) = table.loss.as_ref()?;
+        loss.phase_at(*since, now).map(|(phase, _)| phase)
+    }
+
+    fn change_leadership(&self, change: impl FnOnce(&mut Table)) {
+        let mut table = self.table.lock();
+        change(&mut table);
+        self.note_any(&table);
+        drop(table);
+        self.leadership_changed.notify_waiters();
+    }
+
+    fn note_any(&self, table: &Table) {
+        let any = !table.rules.is_empty() || table.loss.is_some();
+        self.any.store(any, Ordering::Relaxed);
+    }
+
+    /// Returns whether there are any faults. Without them no [`Asked`] has to be made.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// Returns what to do with a request; `None` to handle it as always.
+    #[must_use]
+    pub fn ask(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        if !self.has_any() {
+            return None;
+        }
+        let mut table = self.table.lock();
+        let hit = table.rules.iter_mut().find_map(|entry| {
+            let is_hit = entry.hit(asked, now);
+            is_hit.then(|| Plan {
+                read_from: entry.past.clone(),
+                ..Plan::of(entry.rule.effect(), entry.id)
+            })
+        });
+        if hit.is_some() {
+            return hit;
+        }
+        let table = &mut *table;
+        let (loss, since) = table.loss.as_ref()?;
+        loss.plan(asked, *since, now, &mut table.told_of_loss)
+    }
+
+    /// Waits until the leader is lost or found. Armed when this returns, not when it is first polled.
+    pub fn leadership_changes(&self) -> impl Future<Output = ()> + '_ {
+        self.leadership_changed.notified()
+    }
+
+    /// Returns the answer to a blocked request when the leader changes; `None` if it waits on. `is_stale` is as in
+    /// [`Asked`].
+    #[must_use]
+    pub fn interrupts(&self, is_stale: bool, now: Timestamp) -> Option<Plan> {
+        let table = self.table.lock();
+        let (loss, since) = table.loss.as_ref()?;
+        loss.interrupts(is_stale, *since, now)
+    }
+}
+
+impl Entry {
+    /// Returns whether a request is hit, and counts it.
+    fn hit(&mut self, asked: &Asked<'_>, now: Timestamp) -> bool {
+        if self.is_spent() || !self.rule.meets(asked, now) {
+            return false;
+        }
+        self.met += 1;
+        if self.rule.nth_wanted().is_some_and(|nth| nth != self.met) {
+            return false;
+        }
+        let chance = self.rule.probability();
+        let missed = self
+            .chance
+            .as_mut()
+            .is_some_and(|entropy| !entropy.happens(chance));
+        if missed {
+            return false;
+        }
+        self.hits += 1;
+        true
+    }
+}
+
+/// Keeps a rule installed until it is dropped.
+#[derive(Debug)]
+#[must_use = "dropping the guard takes the rule away; `keep` leaves it"]
+pub struct FaultGuard {
+    faults: Arc<Faults>,
+    id: RuleId,
+    keeps: bool,
+}
+
+impl FaultGuard {
+    /// The number of the rule.
+    #[must_use]
+    pub fn id(&self) -> RuleId {
+        self.id
+    }
+
+    /// How often the rule has hit a request.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        let table = self.faults.table.lock();
+        let entry = table.rules.iter().find(|entry| entry.id == self.id);
+        entry.map_or(0, |entry| entry.hits)
+    }
+
+    /// Leaves the rule in place until it is cleared.
+    pub fn keep(mut self) -> RuleId {
+        self.keeps = true;
+        self.id
+    }
+}
+
+impl Drop for FaultGuard {
+    fn drop(&mut self) {
+        if !self.keeps {
+            self.faults.remove(self.id);
+        }
+    }
+}

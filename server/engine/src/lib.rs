@@ -1,0 +1,22 @@
+//! The owner of store, clock, chance and waiters: every request ends here.
+//!
+//! [`Engine`] applies commands and answers reads, [`blocking`] has the loop of a blocking query, [`clock`] is the only reader of
+//! machine time and [`entropy`] the only source of chance. [`history`] keeps what happened, [`metrics`] counts it, and
+//! [`faults`] says what is to go wrong.
+
+pub mod blocking;
+pub mod clock;
+mod engine;
+pub mod entropy;
+pub mod faults;
+pub mod history;
+pub mod metrics;
+pub mod named;
+mod rules;
+pub mod threads;
+
+pub use engine::{
+    Blocked, BlockedOn, Checkpoint, Engine, Era, Explanation, Found, Held, OpenCall, RunOrder,
+    Travel, Unmet, Waiter, Wakened, WhyUnmet, barrier,
+};
+pub use rules::rules_of;
