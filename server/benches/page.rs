@@ -2,7 +2,7 @@
 //! the same without one. The reader asks for what the page asks for, and throws it away: a browser would take the caches
 //! and the processors, too, and would be measured in place of the server.
 //!
-//! `cargo bench -p proconsul --bench page` prints a line for each figure; a path behind `--` names another binary.
+//! `cargo bench -p proconsul-cli --bench page` prints a line for each figure; a path behind `--` names another binary.
 
 #![expect(clippy::print_stdout, reason = "the figures are what it is for")]
 #![expect(

@@ -59,29 +59,21 @@
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
-// Some of what the command line and the control plane over HTTP use nobody else does.
-#![cfg_attr(
-    not(all(feature = "cli", feature = "control-http")),
-    allow(dead_code, unused_imports)
-)]
-
-#[doc(hidden)]
-pub mod acl;
-#[cfg(feature = "cli")]
-pub mod cli;
-pub mod config;
+/// The configuration of a server.
+pub mod config {
+    pub use proconsul_config::{
+        AclConfig, AclTokens, Config, DataFiles, Epoch, HttpsConfig, Listener, LogLevel, Network,
+        TelemetryConfig, TlsVersion,
+    };
+}
 pub mod control;
 mod http;
 pub mod log;
+pub mod process;
 mod server;
 
-// Parts that lie within another, under the names that the import table of `tests/tidy` knows them by.
-pub(crate) use acl::{caller, login};
-#[doc(hidden)]
-pub use config::definition;
-pub(crate) use config::entry;
 #[doc(inline)]
-pub use control::{Address, Server};
+pub use control::Server;
 pub(crate) use http::ours::ui;
 #[doc(inline)]
 pub use proconsul_engine::{faults, history};

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use tracing::Level;
-#[cfg(feature = "cli")]
 use tracing::level_filters::LevelFilter;
 
 /// The most lines that wait for a listener, which is Consul's number.
@@ -101,7 +100,6 @@ impl Queue {
 }
 
 /// Returns the least important level that a listener wants.
-#[cfg(feature = "cli")]
 pub fn level() -> LevelFilter {
     let listeners = LISTENERS.read();
     let levels = listeners.iter().map(|queue| queue.level);
@@ -111,7 +109,6 @@ pub fn level() -> LevelFilter {
 }
 
 /// Passes an event of this level on to all who listen to it. `line` makes a line of it.
-#[cfg(feature = "cli")]
 pub fn publish(level: Level, mut line: impl FnMut(Lines) -> String) {
     for queue in LISTENERS.read().iter() {
         if level <= queue.level {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fastrand::Rng;
 use proconsul::Version;
-use proconsul::acl::{Authorizer, DefaultPolicy, Question, Rules, identity};
+use proconsul_acl::{Authorizer, DefaultPolicy, Question, Rules, identity};
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::Target;
 use proconsul_conformance::target::consul::{self, Agent};

@@ -58,7 +58,7 @@ pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Conf
         "-hcl",
         settings,
     ];
-    let agent = proconsul::cli::config(&arguments).map_err(ToolError)?;
+    let agent = Config::from_arguments(&arguments).map_err(ToolError)?;
     Ok(Config {
         listeners: usual.listeners,
         log_level: LogLevel::Error,

@@ -15,7 +15,7 @@ pub(crate) fn emulator_like(real: &Inside) -> Site {
     let (arguments, settings) = (real.arguments(), real.settings());
     let mut all = vec![mode, "-data-dir=unused", "-hcl", &settings];
     all.extend(arguments.iter().map(String::as_str));
-    let config = proconsul::cli::config(&all).expect("the emulator knows these settings");
+    let config = Config::from_arguments(&all).expect("the emulator knows these settings");
     let config = Config {
         listeners: Config::default().listeners,
         log_level: LogLevel::Error,

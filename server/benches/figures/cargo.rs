@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// A place below `target/` for what this program keeps.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2);
     let kept = root
         .expect("the crate lies in a workspace")
         .join("target/figures");

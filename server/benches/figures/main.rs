@@ -29,7 +29,7 @@ use servers::{Setting, bare, process};
 use table::Row;
 
 const USAGE: &str = "\
-cargo bench -p proconsul --bench figures -- [options] [part of a figure's name]...
+cargo bench -p proconsul-cli --bench figures -- [options] [part of a figure's name]...
   --quick                two minutes: fewer turns, and nothing that takes minutes
   --growth               instead of the table, what figures come to at 10, 1,000 and 100,000; writes server/benches/growth.svg
   --against COMMIT       compare with a commit, which is built the first time
@@ -107,7 +107,7 @@ fn consul_program() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("CONSUL_BIN") {
         return (!named.is_empty()).then(|| named.into());
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let fetched = root.join("target/consul-1.8.7/usr/bin/consul");
     fetched.is_file().then_some(fetched)
 }
@@ -118,7 +118,7 @@ fn run(options: &Options) {
         let drawn = growth::run(&options.setting, |name| options.wants(name));
         // A picture of some lines is not the one that the README shows.
         if options.wanted.is_empty() {
-            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/growth.svg");
+            let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/growth.svg");
             std::fs::write(path, growth::plot::draw(&drawn)).expect("the sources can be written");
         }
         return;

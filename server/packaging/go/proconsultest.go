@@ -240,7 +240,7 @@ func find(binary string) (string, error) {
 	}
 	path, err := exec.LookPath("proconsul")
 	if err != nil {
-		return "", fmt.Errorf("the binary of proconsul is not on the PATH: build it with `cargo install --path server` in a clone of proconsul, or name it with %s", Binary)
+		return "", fmt.Errorf("the binary of proconsul is not on the PATH: build it with `cargo install --path server/cli` in a clone of proconsul, or name it with %s", Binary)
 	}
 	return filepath.Abs(path)
 }

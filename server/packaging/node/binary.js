@@ -49,7 +49,7 @@ export function findBinary(binary) {
   if (!found) {
     throw new Error(
       `the binary of proconsul is not there: there is no package @proconsul/${process.platform}-${process.arch}, or ` +
-        `optional dependencies were left out. Build it with \`cargo install --path server\` in a clone of proconsul, or name it with ${VARIABLE}`,
+        `optional dependencies were left out. Build it with \`cargo install --path server/cli\` in a clone of proconsul, or name it with ${VARIABLE}`,
     );
   }
   return found;

@@ -4,9 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::Server;
-use crate::acl::{DefaultPolicy, Question, Rules};
-use crate::caller::{Caller, Place};
-use crate::config::AclConfig;
+use proconsul_acl::caller::{Caller, Place};
+use proconsul_acl::{DefaultPolicy, Question, Rules};
+use proconsul_config::AclConfig;
 use proconsul_store::{
     AclIdentity, AclInfo, AclObject as _, Identity, MadeIds, RulesForTest, TokenDelete,
     TokenForTest, TokenRow,

@@ -8,9 +8,7 @@ use super::Server;
 use crate::https::DevCertificates;
 
 /// An address at which a server can be reached.
-#[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Address {
     /// Over TCP.
     Tcp(SocketAddr),
@@ -29,15 +27,15 @@ impl fmt::Display for Address {
 
 /// The addresses at which a server listens.
 #[derive(Debug)]
-pub(crate) struct Addresses {
+pub struct Addresses {
     /// For the API.
-    pub(crate) api: Vec<Address>,
+    pub api: Vec<Address>,
     /// For the API over HTTPS.
-    pub(crate) https: Vec<Address>,
+    pub https: Vec<Address>,
     /// The certificate of the authority that was made for HTTPS, as PEM, and what a client may show.
-    pub(crate) certificates: Option<DevCertificates>,
+    pub certificates: Option<DevCertificates>,
     /// For the control plane, if it has a port of its own.
-    pub(crate) control: Option<SocketAddr>,
+    pub control: Option<SocketAddr>,
 }
 
 /// # Where it is
@@ -82,11 +80,11 @@ impl Server {
     }
 
     /// Returns the addresses of all that the server serves.
-    pub(crate) fn all_addresses(&self) -> &Addresses {
+    pub fn all_addresses(&self) -> &Addresses {
         &self.addresses
     }
 
-    pub(crate) fn url_of_control_plane(&self) -> String {
+    pub fn url_of_control_plane(&self) -> String {
         let address = self.addresses.control.unwrap_or_else(|| self.addr());
         format!("http://{}/proconsul/v1", reachable(address))
     }
@@ -123,7 +121,7 @@ impl Server {
     }
 
     /// Returns a certificate that the same authority signed, and its key, as one PEM, for clients that have to show one
-    /// ([`HttpsConfig::verify_incoming`](crate::config::HttpsConfig::verify_incoming)).
+    /// ([`HttpsConfig::verify_incoming`](proconsul_config::HttpsConfig::verify_incoming)).
     ///
     /// # Panics
     /// As [`Server::ca_pem`].
@@ -151,7 +149,7 @@ impl Server {
 }
 
 /// Returns an address that a client on this machine can connect to: the loopback one where `address` stands for all.
-pub(crate) fn reachable(address: SocketAddr) -> SocketAddr {
+pub fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
         IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),

@@ -10,6 +10,7 @@ mod fault;
 mod history;
 #[cfg(feature = "control-http")]
 pub(crate) mod http;
+#[cfg(feature = "control-http")]
 mod servers;
 mod state;
 mod time;
@@ -18,16 +19,14 @@ mod wait;
 use std::any::Any;
 use std::sync::Arc;
 
-use crate::acl::DefaultPolicy;
-use crate::config::Config;
+use proconsul_acl::DefaultPolicy;
+use proconsul_config::Config;
 use proconsul_engine::faults::Faults;
 use proconsul_engine::{Checkpoint, Engine};
 use proconsul_version::Version;
-use servers::SharedServers;
 
 pub use acl::{Acl, AclError, Permission, Token};
-pub use address::Address;
-pub(crate) use address::{Addresses, reachable};
+pub use address::{Address, Addresses, reachable};
 pub(crate) use doors::Doors;
 pub use doors::{DoorError, Restart};
 #[doc(inline)]
@@ -41,6 +40,7 @@ pub use proconsul_store::{
     Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
     NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
 };
+#[cfg(feature = "control-http")]
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
 pub use state::dump::LoadError;
 pub(crate) use state::dump::read_dump;
@@ -92,9 +92,8 @@ pub struct Server {
     /// The secret of the configured management token; empty without one.
     management: String,
     doors: Arc<Doors>,
-    has_own_port: bool,
+    #[cfg(feature = "control-http")]
     on_demand: Arc<OnDemand>,
-    servers: Arc<SharedServers>,
     running: Running,
 }
 
@@ -123,7 +122,7 @@ impl Server {
         config: &Config,
         seed: u64,
         addresses: Addresses,
-        on_demand: OnDemand,
+        #[cfg(feature = "control-http")] on_demand: OnDemand,
     ) -> Self {
         Self {
             addresses: Arc::new(addresses),
@@ -138,9 +137,8 @@ impl Server {
             acl_default: acl::default_policy(&config.acl),
             management: config.acl.tokens.initial_management.clone(),
             doors: Arc::default(),
-            has_own_port: config.control_port.is_some(),
+            #[cfg(feature = "control-http")]
             on_demand: Arc::new(on_demand),
-            servers: Arc::default(),
             running: Running::default(),
         }
     }
@@ -163,11 +161,6 @@ impl Server {
     #[must_use]
     pub fn seed(&self) -> u64 {
         self.seed
-    }
-
-    /// Returns whether the control plane has a port of its own.
-    pub(crate) fn has_own_port(&self) -> bool {
-        self.has_own_port
     }
 
     pub(crate) fn shared_engine(&self) -> Arc<Engine> {

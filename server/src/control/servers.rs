@@ -10,7 +10,8 @@ use parking_lot::Mutex;
 use tracing::warn;
 
 use super::Server;
-use crate::config::{Config, Epoch, Listener};
+use proconsul_config::resolve::amend::amended;
+use proconsul_config::{Config, Epoch, Listener};
 use proconsul_engine::entropy::Entropy;
 use proconsul_version::Version;
 
@@ -24,7 +25,7 @@ pub(crate) struct Launched {
     pub(crate) server: Box<dyn Any + Send>,
 }
 
-/// How servers are started on demand. The functions are those of `server` and `cli`, which this part does not know.
+/// How servers are started on demand.
 #[derive(Debug)]
 pub(crate) struct OnDemand {
     /// The configuration of their parent: see [`Config::for_server_on_demand`].
@@ -33,8 +34,8 @@ pub(crate) struct OnDemand {
     pub(crate) addresses: Vec<IpAddr>,
     /// Starts a server.
     pub(crate) launch: fn(Config) -> Result<Launched, String>,
-    /// Merges settings, JSON or HCL with Consul's keys, into a configuration; or says what is wrong with them.
-    pub(crate) amend: fn(Config, &str) -> Result<Config, String>,
+    /// Those that run.
+    pub(crate) servers: Mutex<Servers>,
 }
 
 /// The settings in which a server on demand differs from its parent; everything unset is inherited.
@@ -110,7 +111,7 @@ impl fmt::Display for NotStarted {
 
 /// The servers that were started on demand.
 #[derive(Default)]
-pub(super) struct Servers {
+pub(crate) struct Servers {
     last: u64,
     running: BTreeMap<u64, (Started, Box<dyn Any + Send>)>,
 }
@@ -121,8 +122,6 @@ impl fmt::Debug for Servers {
     }
 }
 
-pub(super) type SharedServers = Mutex<Servers>;
-
 impl Server {
     /// Starts another server in this process.
     ///
@@ -131,7 +130,7 @@ impl Server {
     pub(crate) fn start_server(&self, new: &NewServer) -> Result<Started, NotStarted> {
         let mut config = self.config_of(new).map_err(NotStarted::Settings)?;
         let id = {
-            let mut servers = self.servers.lock();
+            let mut servers = self.on_demand.servers.lock();
             servers.last += 1;
             servers.last
         };
@@ -147,7 +146,7 @@ impl Server {
             seed: launched.seed,
         };
         let running = (started.clone(), launched.server);
-        self.servers.lock().running.insert(id, running);
+        self.on_demand.servers.lock().running.insert(id, running);
         Ok(started)
     }
 
@@ -166,7 +165,7 @@ impl Server {
             }
         }
         if let Some(settings) = &new.settings {
-            config = (on_demand.amend)(config, settings)?;
+            config = amended(config, settings)?;
         }
         config.frozen = new.frozen.unwrap_or(config.frozen);
         config.epoch = new.epoch.or(config.epoch);
@@ -189,7 +188,7 @@ impl Server {
 
     /// Returns the running servers that were started on demand.
     pub(crate) fn servers(&self) -> Vec<Started> {
-        let servers = self.servers.lock();
+        let servers = self.on_demand.servers.lock();
         let running = servers.running.values();
         running.map(|(started, _)| started.clone()).collect()
     }
@@ -197,7 +196,7 @@ impl Server {
     /// Stops a server that was started on demand. Returns whether it was running.
     pub(crate) fn stop_server(&self, id: u64) -> bool {
         // Not under the lock: stopping waits for the server's thread.
-        let stopped = self.servers.lock().running.remove(&id);
+        let stopped = self.on_demand.servers.lock().running.remove(&id);
         stopped.is_some()
     }
 }

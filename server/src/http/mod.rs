@@ -19,4 +19,5 @@ mod route;
 
 pub(crate) use accept::tasks::{Task, Tasks};
 pub(crate) use accept::{BACKLOG, Socket, accept};
-pub(crate) use pipeline::context::{Context, Reload};
+pub(crate) use pipeline::context::Context;
+pub use pipeline::context::Reload;

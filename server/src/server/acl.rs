@@ -1,6 +1,6 @@
 //! What the store of a server with ACLs has from its start (acl.md 3).
 
-use crate::config::Config;
+use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_store::{AclBootstrap, AclId, AclStart, Index, NewPolicy};
 use proconsul_version::{Behaviour, Version};

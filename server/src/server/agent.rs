@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use super::acl::{acl_start, may_write_own_node, start_acls};
 use super::{Reread, StartData};
-use crate::config::Config;
-use crate::definition::Defined;
 use crate::http::Reload;
+use proconsul_config::Config;
+use proconsul_config::definition::Defined;
 use proconsul_engine::clock::{Clock, Rate};
 use proconsul_engine::entropy::Entropy;
 use proconsul_engine::history::History;

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use super::StartError;
-use crate::config::Config;
 use crate::control::{read_dump, writes_of};
+use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_store::{Image, KvWrite};
@@ -16,7 +16,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// The data to start with, read and sound.
 #[derive(Debug, Default)]
-pub(crate) struct StartData {
+pub struct StartData {
     states: Vec<StartState>,
     writes: Vec<KvWrite>,
 }
@@ -36,7 +36,7 @@ impl StartData {
     ///
     /// # Errors
     /// The first file that cannot be loaded, with the place in it.
-    pub(crate) fn read(config: &Config) -> Result<Self, StartError> {
+    pub fn read(config: &Config) -> Result<Self, StartError> {
         let mut data = Self::default();
         for path in &config.data.states {
             from_file(path, |bytes| data.add(config, bytes))?;

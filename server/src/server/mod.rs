@@ -21,24 +21,23 @@ use std::sync::{Arc, mpsc};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-#[cfg(feature = "cli")]
-use crate::cli::resolve::data::take_service_files;
-use crate::config::{Config, Epoch};
-pub(crate) use crate::control::reachable;
-use crate::control::{Address, Addresses, Launched, OnDemand, Server};
-pub(crate) use crate::http::Reload;
+use crate::control::{Address, Addresses, Server};
+#[cfg(feature = "control-http")]
+use crate::control::{Launched, OnDemand};
+use crate::http::Reload;
 use crate::http::Task;
 use crate::https::{DevCertificates, Tls};
 use agent::{new_engine, reload_of};
-pub(crate) use data::StartData;
+pub use data::StartData;
+use proconsul_config::resolve::data::take_service_files;
+use proconsul_config::{Config, Epoch};
 use proconsul_engine::Engine;
 use proconsul_engine::entropy::Entropy;
-pub(crate) use proconsul_engine::threads::aside::serve_on_this_thread;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_version::Version;
 use running::Running;
 use shared_threads::THREADS;
-use sockets::{Sockets, adopt, bind, bind_control, http_addresses, remove_socket};
+use sockets::{Sockets, adopt, bind, bind_control, remove_socket};
 
 /// Why a server did not start.
 #[derive(Debug)]
@@ -232,7 +231,6 @@ impl Builder {
 
     /// Starts with the services and checks of a file in the form that `consul services register` takes, or of a folder
     /// of such files. May be called several times.
-    #[cfg(feature = "cli")]
     pub fn services_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.data.definitions.push(path.into());
         self
@@ -356,14 +354,14 @@ impl Drop for Embedded {
 }
 
 /// Reads a configuration again.
-pub(crate) type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
+pub type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
 /// Runs a server with this data in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
 /// addresses and the reload when the first request would succeed.
 ///
 /// # Errors
 /// The server cannot listen on an address.
-pub(crate) async fn run(
+pub async fn run(
     config: Config,
     start: StartData,
     reread: Reread,
@@ -412,14 +410,12 @@ fn new_handle(
     sockets: &Sockets,
     certificates: Option<DevCertificates>,
 ) -> Server {
+    #[cfg(feature = "control-http")]
     let on_demand = OnDemand {
         config: Arc::clone(config),
-        addresses: http_addresses(&sockets.data),
+        addresses: sockets::http_addresses(&sockets.data),
         launch,
-        #[cfg(feature = "cli")]
-        amend: crate::cli::resolve::amend::amended,
-        #[cfg(not(feature = "cli"))]
-        amend: |_, _| Err(NO_SETTINGS.to_owned()),
+        servers: Mutex::default(),
     };
     let addresses = Addresses {
         api: sockets.addresses(),
@@ -427,22 +423,18 @@ fn new_handle(
         certificates,
         control: sockets.control_address(),
     };
-    Server::new(engine, config, seed, addresses, on_demand)
-}
-
-/// The error for settings in a build without configuration files.
-#[cfg(not(feature = "cli"))]
-const NO_SETTINGS: &str = "this build of proconsul reads no settings: its feature `cli` is off";
-
-#[cfg(not(feature = "cli"))]
-fn take_service_files(config: &mut Config) -> Result<(), String> {
-    if config.data.definitions.is_empty() {
-        return Ok(());
-    }
-    Err(NO_SETTINGS.to_owned())
+    Server::new(
+        engine,
+        config,
+        seed,
+        addresses,
+        #[cfg(feature = "control-http")]
+        on_demand,
+    )
 }
 
 /// Starts a server on demand of the control plane.
+#[cfg(feature = "control-http")]
 fn launch(config: Config) -> Result<Launched, String> {
     let started = Server::builder().config(config).start();
     let server = started.map_err(|error| error.to_string())?;

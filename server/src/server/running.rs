@@ -8,10 +8,10 @@ use tokio::task::JoinHandle;
 
 use super::probe;
 use super::sockets::Sockets;
-use crate::config::Config;
 use crate::control::Server;
-use crate::http::{self, Context, Reload, Socket, Task, Tasks};
+use crate::http::{self, Context, Reload, Task, Tasks};
 use crate::https::Tls;
+use proconsul_config::Config;
 use proconsul_engine::Engine;
 
 /// A server that runs on the runtime in whose context it was started.
@@ -43,7 +43,7 @@ impl Running {
         if let Some(control) = control.as_ref().filter(|_| has_own_port) {
             let router = crate::control::http::router(control.clone(), &config.allow_hosts);
             for (_, socket) in sockets.control {
-                if let Socket::Tcp(listener) = socket {
+                if let http::Socket::Tcp(listener) = socket {
                     let end = dropped(ended.clone());
                     let serving = crate::control::http::serve(listener, router.clone(), end);
                     tasks.spawn(Box::pin(serving));

@@ -8,9 +8,9 @@ use socket2::SockRef;
 use tokio::net::TcpListener;
 
 use super::{Address, StartError};
-use crate::config::{Config, Listener};
 use crate::control::Server;
 use crate::http::{self, Socket};
+use proconsul_config::{Config, Listener};
 
 pub(super) type Bound = (Address, Socket);
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::Address;
 use super::sockets::{Bound, adopt, bind_one};
-use crate::config::Listener;
+use proconsul_config::Listener;
 
 /// As many clients as are connected at once: fewer than wait with Consul, many more than with the usual backlog of 128.
 const CLIENTS: usize = 1000;

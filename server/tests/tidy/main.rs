@@ -1,9 +1,8 @@
-//! The repository checks itself (design rule 10): who imports whom, what is banned, how large things are, what
+//! The repository checks itself (design rule 10): circles of files, what is banned, how large things are, what
 //! nobody uses, and whether the documents tell the truth.
 
 mod circles;
 mod documents;
-mod imports;
 mod routes;
 mod sources;
 mod versions;

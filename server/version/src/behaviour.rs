@@ -60,6 +60,24 @@ const fn until(major: u16, minor: u16, patch: u16) -> Option<Version> {
     Some(Version::new(major, minor, patch))
 }
 
+impl Version {
+    /// Whether this version has `behaviour`.
+    pub fn has(self, behaviour: Behaviour) -> bool {
+        let row = behaviour.row();
+        row.since.iter().any(|since| since.covers(self))
+            && row.until.is_none_or(|until| self < until)
+    }
+
+    /// Returns the commit that this version was built from; empty for a build that does not say.
+    pub fn revision(self) -> &'static str {
+        if self.has(Behaviour::JsonRevision) {
+            "720b1ad2"
+        } else {
+            ""
+        }
+    }
+}
+
 /// Makes the enum and the table from one list, so that they cannot differ.
 macro_rules! behaviours {
     ($($(#[doc = $doc:literal])+ $name:ident = $id:literal, [$($since:expr),+], $until:expr, $evidence:literal;)+) => {

@@ -3,8 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::behaviour::Behaviour;
-
 /// The build date that later releases show. It is the date of Consul's builds from source, because this is no release
 /// build.
 pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
@@ -54,13 +52,6 @@ impl Version {
         }
     }
 
-    /// Whether this version has `behaviour`.
-    pub fn has(self, behaviour: Behaviour) -> bool {
-        let row = behaviour.row();
-        row.since.iter().any(|since| since.covers(self))
-            && row.until.is_none_or(|until| self < until)
-    }
-
     /// Reads a version as [`Version::from_str`] does, and takes the newest one that is emulated for a later one, with a
     /// warning that says so.
     ///
@@ -76,15 +67,6 @@ impl Version {
                 Ok((newest, Some(format!("{error}: emulating {newest}"))))
             }
             read => read.map(|version| (version, None)),
-        }
-    }
-
-    /// Returns the commit that this version was built from; empty for a build that does not say.
-    pub fn revision(self) -> &'static str {
-        if self.has(Behaviour::JsonRevision) {
-            "720b1ad2"
-        } else {
-            ""
         }
     }
 

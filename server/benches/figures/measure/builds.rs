@@ -39,14 +39,7 @@ pub(crate) fn release(setting: &Setting) -> Turns {
         cargo(
             source,
             target,
-            &[
-                "build",
-                "--release",
-                "-p",
-                "proconsul",
-                "--bin",
-                "proconsul",
-            ],
+            &["build", "--release", "--bin", "proconsul"],
         )
     })
 }

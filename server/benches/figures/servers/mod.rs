@@ -101,7 +101,7 @@ impl Setting {
     /// The repository as of a commit, where it is known.
     pub(crate) fn source(&self, kind: Kind) -> Option<PathBuf> {
         match kind {
-            Kind::This => Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("..")),
+            Kind::This => Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")),
             Kind::Other => self.other.as_ref()?.source.clone(),
             Kind::Bare | Kind::Wide | Kind::Consul => None,
         }

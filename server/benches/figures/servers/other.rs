@@ -57,11 +57,11 @@ fn build(name: &str, kept: &Path, source: &Path) -> io::Result<()> {
     let figures = source.join("server/benches/figures");
     fs::remove_dir_all(&figures)?;
     copy(
-        &Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/figures"),
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../benches/figures"),
         &figures,
     )?;
     let target = kept.join("build");
-    let arguments = ["bench", "--no-run", "-p", "proconsul", "--bench", "figures"];
+    let arguments = ["bench", "--no-run", "--bench", "figures"];
     if cargo(source, &target, &arguments).status()?.success() {
         let programs = fs::read_dir(target.join("release/deps"))?.flatten();
         let is_figures = |path: &PathBuf| {
@@ -75,14 +75,7 @@ fn build(name: &str, kept: &Path, source: &Path) -> io::Result<()> {
         eprintln!(
             "this program does not compile with that library: no embedded servers are measured"
         );
-        let arguments = [
-            "build",
-            "--profile=bench",
-            "-p",
-            "proconsul",
-            "--bin",
-            "proconsul",
-        ];
+        let arguments = ["build", "--profile=bench", "--bin", "proconsul"];
         let built = cargo(source, &target, &arguments).status()?;
         if !built.success() {
             return Err(io::Error::other("it does not build"));

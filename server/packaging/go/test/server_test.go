@@ -140,7 +140,7 @@ func TestABinaryThatIsMissingIsSaid(t *testing.T) {
 	t.Setenv(proconsultest.Binary, "")
 	t.Setenv("PATH", "")
 	f := &fake{}
-	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install --path server")
+	expect(t, f.run(func() { proconsultest.Start(f) }), "not on the PATH", "cargo install --path server/cli")
 }
 
 func TestAnotherVersionOnThePathIsRefused(t *testing.T) {

@@ -165,7 +165,7 @@ def test_a_binary_that_is_missing_is_said(monkeypatch):
     monkeypatch.delenv("PROCONSUL_BINARY")
     monkeypatch.setattr("proconsul._binary._folders", list)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(proconsul.BinaryError, match="cargo install --path server"):
+    with pytest.raises(proconsul.BinaryError, match="cargo install --path server/cli"):
         proconsul.Server()
 
 

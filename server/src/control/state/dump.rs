@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
 use crate::control::Server;
+use proconsul_config::Config;
 #[cfg(feature = "snapshots")]
 use proconsul_engine::Engine;
 use proconsul_store::form::{Event, KeyForm, LockDelay, Reap, SessionForm, Tombstone};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use http::Method;
 
-use crate::acl::{Access, Question, Resource};
+use proconsul_acl::{Access, Question, Resource};
 
 /// What a route asks for, as its row says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,17 +59,17 @@ macro_rules! ask {
             on: $crate::http::acl::ask::ask!(@on $($place)?),
         }
     };
-    (@resource acl) => { $crate::acl::Resource::Acl };
-    (@resource agent) => { $crate::acl::Resource::Agent };
-    (@resource keyring) => { $crate::acl::Resource::Keyring };
-    (@resource mesh) => { $crate::acl::Resource::Mesh };
-    (@resource node) => { $crate::acl::Resource::Node };
-    (@resource operator) => { $crate::acl::Resource::Operator };
-    (@resource peering) => { $crate::acl::Resource::Peering };
-    (@resource service) => { $crate::acl::Resource::Service };
+    (@resource acl) => { proconsul_acl::Resource::Acl };
+    (@resource agent) => { proconsul_acl::Resource::Agent };
+    (@resource keyring) => { proconsul_acl::Resource::Keyring };
+    (@resource mesh) => { proconsul_acl::Resource::Mesh };
+    (@resource node) => { proconsul_acl::Resource::Node };
+    (@resource operator) => { proconsul_acl::Resource::Operator };
+    (@resource peering) => { proconsul_acl::Resource::Peering };
+    (@resource service) => { proconsul_acl::Resource::Service };
     (@access) => { None };
-    (@access read) => { Some($crate::acl::Access::Read) };
-    (@access write) => { Some($crate::acl::Access::Write) };
+    (@access read) => { Some(proconsul_acl::Access::Read) };
+    (@access write) => { Some(proconsul_acl::Access::Write) };
     (@on) => { $crate::http::acl::ask::AskOn::Nothing };
     (@on agent) => { $crate::http::acl::ask::AskOn::Agent };
     (@on path) => { $crate::http::acl::ask::AskOn::Path };

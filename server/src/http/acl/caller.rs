@@ -9,9 +9,9 @@ use proconsul_h1::Headers;
 
 use super::failure;
 use super::state::Acls;
-use crate::caller::{Caller, Place};
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::caller::{Caller, Place};
 use proconsul_store::{ANONYMOUS, AclIdentity, AclKnown};
 use proconsul_version::Behaviour;
 

@@ -1,9 +1,9 @@
 //! The refusals that every endpoint may give (acl.md 2.4, 2.5, 2.11).
 
-use crate::acl::Question;
-use crate::caller::Caller;
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
+use proconsul_acl::Question;
+use proconsul_acl::caller::Caller;
 use proconsul_engine::history::Happened;
 use proconsul_version::{Behaviour, Version};
 

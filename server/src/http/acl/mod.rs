@@ -11,9 +11,9 @@ pub(crate) use self::caller::ROOTS;
 pub(crate) use self::failure::{acl_disabled, permission_denied};
 use self::rights::Rights;
 use self::state::Acls;
-use crate::acl::Question;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::Question;
 
 /// Checks that the caller may do this. Without ACLs everybody may do everything.
 pub(crate) fn authorize(request: &Request, question: Question<'_>) -> Result<(), Failure> {

@@ -7,11 +7,11 @@ use http::{HeaderName, HeaderValue};
 
 use super::failure;
 use super::state::Acls;
-use crate::acl::{Question, Resource};
-use crate::caller::Caller;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_acl::caller::Caller;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::Engine;
 use proconsul_engine::history::{CallId, Happened, TokenNamed};
 use proconsul_store::{AclId, Key};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 
-use crate::acl::DefaultPolicy;
-pub(crate) use crate::caller::Caller;
-use crate::config::{AclConfig, AclTokens};
+use proconsul_acl::DefaultPolicy;
+pub(crate) use proconsul_acl::caller::Caller;
+use proconsul_config::{AclConfig, AclTokens};
 use proconsul_engine::Era;
 use proconsul_store::AclStamp;
 

@@ -1,7 +1,7 @@
 //! The agent's own tokens, which `agent/token/` changes (acl.md 11.1).
 
 use super::state::Acls;
-use crate::config::AclTokens;
+use proconsul_config::AclTokens;
 use proconsul_store::ANONYMOUS;
 use proconsul_version::{Behaviour, Version};
 

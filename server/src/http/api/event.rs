@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::encode::{Base64, Text};
 use proconsul_gocompat::regexp::Regexp;

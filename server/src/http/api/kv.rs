@@ -7,7 +7,6 @@ use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, StatusCode};
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::authorize;
 use crate::http::acl::rights::Rights;
 use crate::http::body::kv::KvEntry;
@@ -16,6 +15,7 @@ use crate::http::reply::list::JsonList;
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{BodyError, ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_engine::history::RefusedBecause;
 use proconsul_gocompat::json::encode::Text;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::authorize;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
@@ -13,6 +12,7 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::json::context::UnknownFields;

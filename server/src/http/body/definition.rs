@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use super::check::CheckId;
 use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
-use crate::definition::{CheckDefinition, ServiceDefinition};
+use proconsul_config::definition::{CheckDefinition, ServiceDefinition};
 use proconsul_gocompat::json::decode::{BodyField, fields, go_struct};
 use proconsul_gocompat::json::kinds::Int;
 use proconsul_store::{Labels, Locality, NewService, ServiceAddress, ServicePort, Weights};

@@ -1,7 +1,7 @@
 //! The status and exact text of each refusal of the store (kv.md 2.5, session.md 4.4).
 
 use super::{Failure, quoted};
-use crate::definition::node_id::invalid_hex_byte;
+use proconsul_config::definition::node_id::invalid_hex_byte;
 use proconsul_gocompat::quote::Quoted;
 use proconsul_store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal, RegistrationFlaw};
 use proconsul_version::{Behaviour, Version};

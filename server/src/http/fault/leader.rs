@@ -81,9 +81,9 @@ mod tests {
         let entropy = Entropy::seeded(seed);
         let engine = Engine::new(rules_of(version), Index(1), clock, entropy);
         let engine = std::sync::Arc::new(engine);
-        let config = crate::config::Config {
+        let config = proconsul_config::Config {
             version,
-            ..crate::config::Config::default()
+            ..proconsul_config::Config::default()
         };
         let context = Context::new(
             std::sync::Arc::clone(&engine),

@@ -17,12 +17,12 @@ mod present {
     use proconsul_h1::{Head, Incoming, ReadBody};
     use tower_service::Service;
 
-    use crate::config::Config;
     use crate::control::Control;
     use crate::control::http::{self, LocalSocket};
     use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
     use crate::http::reply::stream::StreamBody;
+    use proconsul_config::Config;
 
     /// The prefix of the paths of the control plane, which no Consul has.
     const PREFIX: &[u8] = b"/proconsul/";
@@ -136,8 +136,8 @@ mod present {
 /// A build without the control plane, whose paths are unknown.
 #[cfg(not(feature = "control-http"))]
 mod absent {
-    use crate::config::Config;
     use crate::control::Control;
+    use proconsul_config::Config;
     use proconsul_h1::{Head, Incoming};
 
     use crate::http::reply::body::ApiAnswer;

@@ -7,13 +7,13 @@ use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::config::Config;
 use crate::control::Control;
 use crate::http::accept::connections::OpenConnections;
 use crate::http::acl::state::Acls;
 use crate::http::ours::control_plane::ControlPlane;
 use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
+use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::query::Semicolons;
@@ -52,7 +52,7 @@ pub(crate) struct Context {
 
 /// Makes the agent read its configuration again.
 #[derive(Clone)]
-pub(crate) struct Reload(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
+pub struct Reload(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
 
 impl Reload {
     pub(crate) fn new(reload: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
@@ -63,7 +63,7 @@ impl Reload {
     ///
     /// # Errors
     /// Consul's text about the invalid configuration.
-    pub(crate) fn run(&self) -> Result<(), String> {
+    pub fn run(&self) -> Result<(), String> {
         (self.0)()
     }
 }

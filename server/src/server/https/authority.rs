@@ -7,23 +7,26 @@ use rcgen::{
     KeyUsagePurpose,
 };
 
-use crate::config::Config;
+use proconsul_config::Config;
 
 /// The certificates of a new authority, as PEM. They are valid for decades, whatever a test does to the time.
 #[derive(Debug)]
-pub(crate) struct DevCertificates {
+pub struct DevCertificates {
     /// The authority's.
-    pub(crate) authority: String,
-    pub(crate) server: Signed,
+    pub authority: String,
+    /// The certificate of the server.
+    pub server: Signed,
     /// What a client may show where it has to.
-    pub(crate) client: Signed,
+    pub client: Signed,
 }
 
 /// A certificate and its key, as PEM.
 #[derive(Debug)]
-pub(crate) struct Signed {
-    pub(crate) certificate: String,
-    pub(crate) key: String,
+pub struct Signed {
+    /// The certificate, as PEM.
+    pub certificate: String,
+    /// Its key, as PEM.
+    pub key: String,
 }
 
 impl DevCertificates {
@@ -32,7 +35,7 @@ impl DevCertificates {
     ///
     /// # Errors
     /// A text about a name that no certificate can be for.
-    pub(crate) fn new(config: &Config) -> Result<Self, String> {
+    pub fn new(config: &Config) -> Result<Self, String> {
         let text = |error: rcgen::Error| format!("cannot make certificates for HTTPS: {error}");
         let key = KeyPair::generate().map_err(text)?;
         // With a name of its own it is not taken for another authority, whose signature would be wrong.

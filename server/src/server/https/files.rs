@@ -8,7 +8,7 @@ use rustls::RootCertStore;
 use rustls::pki_types::pem::{PemObject, SectionKind, from_buf};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use crate::config::HttpsConfig;
+use proconsul_config::HttpsConfig;
 use proconsul_gocompat::syscall::error_text;
 
 /// The identifier of RSA keys in DER.

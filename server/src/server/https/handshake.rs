@@ -25,7 +25,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::authority::DevCertificates;
 use super::files::{self, Identity};
-use crate::config::{Config, TlsVersion};
+use proconsul_config::{Config, TlsVersion};
 use proconsul_engine::clock;
 use proconsul_version::Behaviour;
 
@@ -111,15 +111,6 @@ impl Tls {
             patience: https.handshake_timeout,
         };
         Ok(is_served.then_some((tls, dev)))
-    }
-
-    /// Checks a configuration.
-    ///
-    /// # Errors
-    /// Consul's text.
-    #[cfg(feature = "cli")]
-    pub(crate) fn check(config: &Config) -> Result<(), String> {
-        Self::new(config).map(drop)
     }
 
     /// Performs the handshake; `None` if it failed, or took too long.

@@ -10,8 +10,10 @@ mod handshake;
 mod off;
 
 #[cfg(feature = "https")]
-pub(crate) use authority::DevCertificates;
+pub use authority::{DevCertificates, Signed};
 #[cfg(feature = "https")]
 pub(crate) use handshake::Tls;
 #[cfg(not(feature = "https"))]
-pub(crate) use off::{DevCertificates, Tls};
+pub use off::DevCertificates;
+#[cfg(not(feature = "https"))]
+pub(crate) use off::Tls;

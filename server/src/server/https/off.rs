@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use proconsul_h1::Stream;
 
-use crate::config::Config;
+use proconsul_config::Config;
 
 /// There is no server of TLS.
 #[derive(Clone, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Tls(Infallible);
 
 /// There are no certificates.
 #[derive(Debug)]
-pub(crate) struct DevCertificates(Infallible);
+pub struct DevCertificates(Infallible);
 
 impl Tls {
     /// Refuses a configuration that asks for HTTPS.
@@ -21,15 +21,6 @@ impl Tls {
             return Ok(None);
         }
         Err("this build of proconsul serves no HTTPS: its feature `https` is off".to_owned())
-    }
-
-    /// Checks a configuration.
-    ///
-    /// # Errors
-    /// Consul's text.
-    #[cfg(feature = "cli")]
-    pub(crate) fn check(config: &Config) -> Result<(), String> {
-        Self::new(config).map(drop)
     }
 
     pub(crate) async fn handshake(&self, _stream: Stream) -> Option<Stream> {

@@ -35,6 +35,10 @@ use proconsul_version::{Behaviour, Version};
 #[derive(Clone, Copy)]
 struct Words {
     /// Whether they are those of later Go libraries.
+    #[cfg_attr(
+        not(any(feature = "http2-checks", feature = "https-checks")),
+        expect(dead_code, reason = "only these checks differ")
+    )]
     late: bool,
     /// The Unicode of quotes.
     unicode: Unicode,
@@ -73,7 +77,7 @@ impl Outcome {
     }
 }
 
-#[cfg(not(feature = "http2-checks"))]
+#[cfg(not(any(feature = "http2-checks", feature = "https-checks")))]
 const NO_HTTP2: &str =
     "this build of proconsul speaks no HTTP/2: its feature `http2-checks` is off";
 
@@ -159,7 +163,7 @@ async fn ask(engine: &Engine, words: Words, run: &ProbeRun) -> Option<Outcome> {
             };
             grpc::ask(&call, late).await
         }
-        #[cfg(not(feature = "http2-checks"))]
+        #[cfg(not(any(feature = "http2-checks", feature = "https-checks")))]
         ProbeTarget::H2Ping { .. } | ProbeTarget::Grpc { .. } => Outcome::critical(NO_HTTP2),
         ProbeTarget::Script(words) => {
             let script = script::Script {

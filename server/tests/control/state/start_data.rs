@@ -70,7 +70,6 @@ fn nothing_starts_with_a_file_that_is_wrong() {
     );
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn services_are_registered() {
     let file = file("start-web.hcl", "service { name = \"web\" }");

@@ -3,9 +3,10 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use proconsul::Server;
 use proconsul::Version;
 use proconsul::config::{Config, Listener};
-use proconsul::{Address, Server};
+use proconsul::process::Address;
 
 use crate::support::{Consul, Wire, request};
 

@@ -1,6 +1,5 @@
 //! What holds for every request, whatever it asks for (kv.md 0, session.md 7).
 
-mod accepting;
 mod gzip;
 mod limits;
 pub(crate) mod malformed;

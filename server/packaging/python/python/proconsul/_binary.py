@@ -40,7 +40,7 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
     if on_path is None:
         raise BinaryError(
             "the binary of proconsul is not there: this platform may have no wheel. Build it with "
-            f"`cargo install --path server` in a clone of proconsul, or name it with {VARIABLE}"
+            f"`cargo install --path server/cli` in a clone of proconsul, or name it with {VARIABLE}"
         )
     return on_path
 

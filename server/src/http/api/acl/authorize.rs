@@ -1,10 +1,10 @@
 //! `/v1/internal/acl/authorize`: what the caller may do (acl.md 8.5.r2).
 
-use crate::acl::Question;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
+use proconsul_acl::Question;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 

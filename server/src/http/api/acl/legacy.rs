@@ -1,8 +1,6 @@
 //! The endpoints of the old system, before 1.11: tokens with rules of their own (acl.md 8.5.r3).
 
 use super::failure::{missing_token, refused};
-use crate::acl::Rules;
-use crate::acl::translate;
 use crate::http::acl::ROOTS;
 use crate::http::api::acl::objects;
 use crate::http::failure::{Failure, failures};
@@ -11,6 +9,8 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::table;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
+use proconsul_acl::Rules;
+use proconsul_acl::translate;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::{

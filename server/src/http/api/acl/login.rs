@@ -7,7 +7,7 @@ use crate::http::body::edition::with_edition;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use crate::login::{self, LoginFlaw, Settings};
+use proconsul_acl::login::{self, LoginFlaw, Settings};
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::encode;

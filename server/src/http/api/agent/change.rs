@@ -1,6 +1,5 @@
 //! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
-use crate::definition::DefinitionError;
 use crate::http::acl::rights::Rights;
 use crate::http::api::agent::{failure, vet};
 use crate::http::api::catalog::register::{read_strictly, read_strictly_as};
@@ -8,6 +7,7 @@ use crate::http::body::definition::{CheckFields, LATE_CHECK_TYPE, ServiceFields}
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_config::definition::DefinitionError;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::number;
 use proconsul_store::{AgentCommand, Refusal};

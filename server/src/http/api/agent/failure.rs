@@ -1,7 +1,7 @@
 //! The errors of the agent (session.md 4.4, 1.22.md B4.4).
 
-use crate::definition::DefinitionError;
 use crate::http::failure::{Failure, failures, quoted};
+use proconsul_config::definition::DefinitionError;
 use proconsul_version::{Behaviour, Version};
 
 /// Why there are no metrics in Prometheus' format.

@@ -3,13 +3,13 @@
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::authorize;
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
 use crate::http::failure::Failure;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
+use proconsul_acl::{Question, Resource};
 use proconsul_store::{Agent, NewService};
 
 const REASON: HeaderName = HeaderName::from_static("x-consul-reason");

@@ -2,11 +2,11 @@
 
 use std::net::IpAddr;
 
-use crate::config::Config;
 use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_config::Config;
 use proconsul_gocompat::number;
 use proconsul_version::Behaviour;
 

@@ -2,7 +2,6 @@
 
 use http::{HeaderName, HeaderValue};
 
-use crate::acl::{Question, Resource};
 use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
@@ -10,6 +9,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
 use proconsul_gocompat::json::maps;

@@ -3,8 +3,6 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::acl::{Question, Resource};
-use crate::config::Config;
 use crate::http::api::agent::debug::config::debug_config;
 use crate::http::api::agent::failure;
 use crate::http::api::cluster::coordinate;
@@ -15,6 +13,8 @@ use crate::http::reply::object::object;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
 use crate::http::request::selection::filter;
+use proconsul_acl::{Question, Resource};
+use proconsul_config::Config;
 use proconsul_store::{Agent, CheckSource, Labels, ProbeTarget};
 use proconsul_version::{BUILD_DATE, Behaviour};
 

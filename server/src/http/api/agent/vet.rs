@@ -2,11 +2,11 @@
 
 use http::StatusCode;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::api::agent::failure;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::{Question, Resource};
 use proconsul_store::{AgentCommand, NewCheck, NewService, NodeInfo, Refusal, ServiceSpec, Store};
 use proconsul_version::{Behaviour, Version};
 

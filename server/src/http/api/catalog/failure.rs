@@ -1,7 +1,7 @@
 //! The errors of catalog registrations before they reach the store (session.md 4.2, 1.22.md B4.2).
 
-use crate::definition::node_id;
 use crate::http::failure::failures;
+use proconsul_config::definition::node_id;
 use proconsul_store::NodeIdFlaw;
 use proconsul_version::{Behaviour, Version};
 

@@ -12,7 +12,6 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
@@ -23,6 +22,7 @@ use crate::http::request::cached::Cached;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking::{self, Looks};
 use proconsul_filter::{Field, Filter};
 use proconsul_gocompat::json::maps;

@@ -4,7 +4,6 @@ use http::StatusCode;
 
 use super::summary::Summaries;
 use super::{read, read_options, sees_node, sees_service};
-use crate::caller::Caller;
 use crate::http::acl::rights::Rights;
 use crate::http::body::wire::{Check, HealthEntry, NodeService};
 use crate::http::failure::Failure;
@@ -12,6 +11,7 @@ use crate::http::reply::Reply;
 use crate::http::reply::table::{Look, table};
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_acl::caller::Caller;
 use proconsul_engine::blocking;
 use proconsul_store::{
     AllInstances, GatewayInstances, Instance, WholeNode, WholeNodeNamed, WholeNodes,

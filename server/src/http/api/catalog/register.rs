@@ -1,6 +1,5 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
-use crate::definition::service_problems;
 use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
 use crate::http::api::catalog::failure;
 use crate::http::api::catalog::rights::{check_deregistration, check_registration};
@@ -10,6 +9,7 @@ use crate::http::body::edition::with_edition;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_config::definition::service_problems;
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
 use proconsul_gocompat::json::decode::Decode;
 use proconsul_store::{

@@ -1,10 +1,10 @@
 //! What registrations and deregistrations ask for (acl.md 7.r4, 7.r5).
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::api::catalog::failure;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::{Question, Resource};
 use proconsul_store::{
     Deregistration, NewCheck, NewNode, NodeChecks, NodeInfo, Registration, RegistrationFlaw,
 };

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::authorize;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;

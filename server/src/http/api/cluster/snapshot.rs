@@ -2,7 +2,6 @@
 
 use http::{HeaderValue, Method};
 
-use crate::config::Config;
 use crate::control;
 use crate::http::api::cluster::status;
 use crate::http::failure::{Failure, failures};
@@ -10,6 +9,7 @@ use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{BodyError, Request};
 use crate::http::route::routes;
 use proconsul_archive::{self, Archive, Meta, Origin};
+use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_store::Index;
 

@@ -1,10 +1,10 @@
 //! `/v1/status/`: the leader and its peers, which are this agent (session.md 4.5).
 
-use crate::config::Config;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_config::Config;
 
 routes! {
     "/v1/status/leader" [GET] => at_once(leader);

@@ -3,13 +3,13 @@
 use http::Method;
 use serde::Serialize;
 
-use crate::entry::{self, ShownPart};
 use crate::http::api::mesh::connect::{self, TRUST_DOMAIN};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_config::entry::{self, ShownPart};
 use proconsul_engine::blocking;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};

@@ -3,13 +3,13 @@
 use http::{HeaderName, HeaderValue, Method};
 use serde_json::json;
 
-use crate::acl::{Question, Resource};
-use crate::entry::{self, EntryFlaw, ShownEntry};
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::selection::filter_by;
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
+use proconsul_config::entry::{self, EntryFlaw, ShownEntry};
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};
 use proconsul_gocompat::json::decode::Decode;

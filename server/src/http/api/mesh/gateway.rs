@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use crate::acl::{Question, Resource};
 use crate::http::api::catalog::{read_options, reply};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_store::{ConfigValue, GatewayService, GatewayServices};
 use proconsul_version::{Behaviour, Version};

@@ -1,9 +1,9 @@
 //! The body of a prepared query, and its checks before raft (session.md 5).
 
-use crate::definition::meta;
 use crate::http::api::query::failure;
 use crate::http::body::check::CheckId;
 use crate::http::failure::Failure;
+use proconsul_config::definition::meta;
 use proconsul_gocompat::duration::{self, DurationQuotes};
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::kinds::{Any, Int};

@@ -12,7 +12,6 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use self::rights::Visible;
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::told;
 use crate::http::api::query::body::{QueryBody, QueryFields, checked};
 use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
@@ -26,6 +25,7 @@ use crate::http::request::cached::Cached;
 use crate::http::request::selection::{is_near_agent, move_nearest};
 use crate::http::request::{Consistency, ReadOptions, Request};
 use crate::http::route::routes;
+use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::number;

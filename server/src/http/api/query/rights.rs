@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use super::refused;
-use crate::acl::{Access, Question, Resource};
 use crate::http::acl::permission_denied;
 use crate::http::acl::rights::Rights;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::{Access, Question, Resource};
 use proconsul_store::{Answer, NewPreparedQuery, PreparedQueryRow, PreparedQueryTarget};
 
 type Queries = Answer<Vec<Arc<PreparedQueryRow>>>;

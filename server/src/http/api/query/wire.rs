@@ -1,8 +1,8 @@
 //! The JSON of prepared queries (session.md 5; 1.22.md B5).
 
-use crate::acl::{Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::reply::table::{Look, table};
+use proconsul_acl::{Question, Resource};
 use proconsul_store::{PreparedQueryRow, ServiceSearch, Template};
 use proconsul_version::{Behaviour, Version};
 

@@ -1,10 +1,10 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
-use crate::definition::node_id;
 use crate::http::api::catalog::failure as register;
 use crate::http::failure::{
     EMPTY_ID, Failure, check_without_id_text, failures, node_name_text, quoted,
 };
+use proconsul_config::definition::node_id;
 use proconsul_gocompat::quote::QuotedBy;
 use proconsul_store::{
     AcquireRefused, CatalogSubject, CatalogVerb, KvRefused, NodeIdFlaw, Refusal, RegistrationFlaw,

@@ -1,10 +1,10 @@
 //! What the operations of a transaction ask for (acl.md 6.7).
 
-use crate::acl::{Access, Question, Resource};
 use crate::http::acl::rights::Rights;
 use crate::http::acl::state::Caller;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_acl::{Access, Question, Resource};
 use proconsul_store::{
     CatalogOperation, CatalogSubject, CatalogVerb, KvVerb, TxnError, TxnOperation, TxnRefusal,
     TxnResult, TxnVerb,

@@ -10,7 +10,7 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;
 use crate::http::request::Request;
-use crate::login::{self, Settings};
+use proconsul_acl::login::{self, Settings};
 use proconsul_gocompat::duration;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::encode::Json;

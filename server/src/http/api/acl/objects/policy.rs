@@ -2,7 +2,6 @@
 
 use http::Method;
 
-use crate::acl::Rules;
 use crate::http::api::acl::body::{self, PolicyBody};
 use crate::http::api::acl::failure::{self, refused};
 use crate::http::api::acl::objects;
@@ -10,6 +9,7 @@ use crate::http::api::acl::wire::{Policy, PolicyStub};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_acl::Rules;
 use proconsul_store::{
     AclDelete, AclInfo, AclList, AclNamed, AclRefusal, AclTarget, NewPolicy, PolicyRow,
     PolicyWrite, Read, Shown,

@@ -1,13 +1,13 @@
 //! Templated policies, of later releases (acl.md 8.3). The texts of schemas, templates and descriptions are our own: the
 //! contract knows only what they mean.
 
-use crate::acl::identity::Template;
 use crate::http::api::acl::body::{RoleBody, TemplatedPolicyBody, TokenBody, VariablesBody};
 use crate::http::api::acl::wire::Policy;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
+use proconsul_acl::identity::Template;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::maps;
 use proconsul_store::{

@@ -2,8 +2,6 @@
 
 use http::Method;
 
-use crate::acl::identity::Template;
-use crate::acl::{Question, Resource};
 use crate::http::api::acl::body::{self, TokenBody};
 use crate::http::api::acl::failure::{self, refused};
 use crate::http::api::acl::objects;
@@ -11,6 +9,8 @@ use crate::http::api::acl::wire::{Expanded, ExpandedFields, Token, TokenAndMore,
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
+use proconsul_acl::identity::Template;
+use proconsul_acl::{Question, Resource};
 use proconsul_store::{
     AclId, AclIdentity, AclInfo, AclList, AclObject as _, AclRefusal, Answer, Command, Expiry,
     MadeIds, NewToken, RoleRow, Shown, TokenClone, TokenCreate, TokenDelete, TokenList,

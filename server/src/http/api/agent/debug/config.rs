@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::{Config, Listener, TelemetryConfig};
 use crate::http::pipeline::context::Context;
+use proconsul_config::{Config, Listener, TelemetryConfig};
 use proconsul_gocompat::duration;
 use proconsul_gocompat::json::maps;
 use proconsul_version::{BUILD_DATE, Behaviour};

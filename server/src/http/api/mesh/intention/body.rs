@@ -1,8 +1,8 @@
 //! The body of an intention.
 
-use crate::entry::intention;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
+use proconsul_config::entry::intention;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::kinds::{Int, RawJson};

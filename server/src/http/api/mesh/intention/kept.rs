@@ -5,10 +5,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-use crate::entry;
-use crate::entry::intention;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::request::Request;
+use proconsul_config::entry;
+use proconsul_config::entry::intention;
 use proconsul_store::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigMembers, ConfigRow, ConfigValue,
     ConfigWrite, INTENTION, IntentionWrite,

@@ -39,7 +39,7 @@ final class Binary {
             .or(() -> onPath(Objects.requireNonNullElse(variables.apply("PATH"), "")))
             .map(Path::toString)
             .orElseThrow(() -> new IllegalStateException("the binary of proconsul is not there: neither a jar proconsul-junit with the classifier "
-                + platform() + " is on the class path, nor is it on the PATH. Build it with `cargo install --path server` in a clone of proconsul, or name it with " + VARIABLE));
+                + platform() + " is on the class path, nor is it on the PATH. Build it with `cargo install --path server/cli` in a clone of proconsul, or name it with " + VARIABLE));
     }
 
     /** The classifier of this platform's jar, such as linux-x86_64. */

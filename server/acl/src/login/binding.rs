@@ -1,0 +1,117 @@
+//! What binding rules ask of a login, and the names that they make of its claims.
+
+use std::collections::BTreeMap;
+
+use super::{Claims, Settings};
+use proconsul_filter::{Field, Filter};
+use proconsul_gocompat::json::maps;
+use proconsul_store::{NewBindingRule, is_identity};
+use proconsul_version::Version;
+
+/// What selectors may name.
+const FIELDS: &[Field<Claims>] = &[
+    Field::labels("value", |claims| Some(&claims.values)),
+    Field::lists("list", |claims| &claims.lists),
+];
+
+/// The longest name of a role.
+const LONGEST: usize = 256;
+
+/// Returns what is wrong with the selector of a rule.
+pub fn flaw_of_selector(selector: &str, version: Version) -> Option<String> {
+    Filter::new(selector.as_bytes(), FIELDS, version).err()
+}
+
+/// Whether a rule is for a login with these claims.
+pub fn is_chosen(rule: &NewBindingRule, claims: &Claims, version: Version) -> bool {
+    let filter = Filter::new(rule.selector.as_bytes(), FIELDS, version);
+    filter.is_ok_and(|filter| filter.keeps(claims))
+}
+
+/// Returns what is wrong with the name that a rule makes, whatever the claims of logins are; an empty text if it has the
+/// wrong form.
+pub fn flaw_of_bind_name(rule: &NewBindingRule, settings: &Settings) -> Option<String> {
+    let names = settings.values.values();
+    let example = maps::collect(names.map(|name| (name.as_str(), "fake")));
+    match interpolated(&rule.bind_name, &example) {
+        Err(words) => Some(words),
+        Ok(name) if !is_name(&rule.bind_type, &name) => Some(String::new()),
+        Ok(_) => None,
+    }
+}
+
+/// Returns the name that a rule makes of a login's claims. Claims that are missing count as empty.
+///
+/// # Errors
+/// The name has the wrong form.
+pub fn bound_name(
+    rule: &NewBindingRule,
+    settings: &Settings,
+    claims: &Claims,
+) -> Result<String, String> {
+    let names = settings.values.values();
+    let value = |name: &String| claims.values.get(name).map_or("", String::as_str);
+    let values = maps::collect(names.map(|name| (name.as_str(), value(name))));
+    let kind = &rule.bind_type;
+    let mut name = interpolated(&rule.bind_name, &values)?;
+    if matches!(kind.as_str(), "service" | "node") {
+        name = name.to_lowercase();
+    }
+    if !is_name(kind, &name) {
+        return Err(format!(
+            "computed \"{kind}\" bind name for bind target is invalid: \"{name}\""
+        ));
+    }
+    Ok(name)
+}
+
+fn is_name(kind: &str, name: &str) -> bool {
+    let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    match kind {
+        "service" | "node" => is_identity(name),
+        "templated-policy" => !name.is_empty(),
+        _ => !name.is_empty() && name.len() <= LONGEST && name.bytes().all(letter),
+    }
+}
+
+/// Fills in `${value.x}`, and texts in quotes in the place of a variable. Whatever else Consul's language of expressions
+/// has is a syntax error here.
+fn interpolated(text: &str, values: &BTreeMap<&str, &str>) -> Result<String, String> {
+    let syntax = || "parse error: syntax error".to_owned();
+    let mut made = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once("${") {
+        made.push_str(before);
+        if before.ends_with('$') {
+            // What is escaped is no variable, and no name has it.
+            made.push_str("${");
+            rest = behind;
+            continue;
+        }
+        let (inner, behind) = behind.split_once('}').ok_or_else(syntax)?;
+        let name = inner.trim();
+        let is_part = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.');
+        let quoted = name
+            .strip_prefix('"')
+            .and_then(|name| name.strip_suffix('"'));
+        if let Some(quoted) = quoted.filter(|quoted| !quoted.contains(['"', '\\'])) {
+            made.push_str(quoted);
+        } else if name.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            && name.chars().all(is_part)
+        {
+            let value = name
+                .strip_prefix("value.")
+                .and_then(|name| values.get(name));
+            let value = value.ok_or_else(|| {
+                let column = text.len() - behind.len() - inner.trim_start().len();
+                format!("1:{column}: unknown variable accessed: {name}")
+            })?;
+            made.push_str(value);
+        } else {
+            return Err(syntax());
+        }
+        rest = behind;
+    }
+    made.push_str(rest);
+    Ok(made)
+}

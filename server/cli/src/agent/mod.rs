@@ -1,0 +1,399 @@
+//! The verb `agent`: runs a server until a signal ends it.
+
+mod banner;
+mod certificates;
+mod log;
+mod own_file;
+
+use std::cell::RefCell;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tokio::runtime::{Builder, Runtime};
+use tracing::{error, info, warn};
+
+use self::certificates::Written;
+use self::log::Log;
+use self::own_file::OwnFile;
+use super::output;
+use proconsul::process::{self, Reload, StartData};
+use proconsul::process::{Address, Addresses};
+use proconsul_config::Config;
+use proconsul_config::arguments::{Prepared, Stop, prepare};
+use proconsul_config::resolve::Resolved;
+use proconsul_config::resolve::acl::policy_flaw;
+use proconsul_config::resolve::listen::open_control;
+use proconsul_config::settings::environment::Variables;
+use proconsul_config::settings::flags::flags;
+use proconsul_config::settings::go_flags;
+use proconsul_engine::entropy::Entropy;
+use proconsul_gocompat::syscall::error_text;
+use proconsul_os::{CORES, Caught, Signals};
+use proconsul_version::Behaviour;
+
+/// The help before the list of flags.
+const SYNOPSIS: &str = "agent [options]\n\n  Starts a stand-in for a Consul agent, and runs until it is interrupted. \
+                        It takes the flags\n  and the configuration files of Consul; what has no effect is named in \
+                        its log.\n";
+
+/// Runs the verb.
+pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> ExitCode {
+    let prepared = prepare(arguments, &variables).and_then(|prepared| {
+        let config = &prepared.resolved.config;
+        let data = process::check(config).and_then(|()| StartData::read(config));
+        let data = data.map_err(|error| error.to_string());
+        let data = data.and_then(|data| make_data_dir(config).map(|()| data));
+        data.map(|data| (prepared, data)).map_err(Stop::Refused)
+    });
+    let (mut prepared, data) = match prepared {
+        Ok(prepared) => prepared,
+        Err(Stop::Help) => {
+            output::out(&format!(
+                "Usage: {program} {SYNOPSIS}\n{}",
+                go_flags::long_usage(&[flags()])
+            ));
+            return ExitCode::SUCCESS;
+        }
+        Err(Stop::BadFlag(text)) => {
+            let usage = go_flags::short_usage(&[flags()]);
+            output::err(&format!("{text}\n{usage}==> error parsing flags: {text}\n"));
+            return ExitCode::FAILURE;
+        }
+        Err(Stop::Refused(text)) => {
+            output::err(&format!("==> {text}\n"));
+            return ExitCode::FAILURE;
+        }
+    };
+    // The seed is chosen here, because the banner shows the node id, which is derived from it.
+    let config = &mut prepared.resolved.config;
+    *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
+    if let Some(line) = prepared.loaded.without_effect() {
+        output::err(&line);
+    }
+    if let Some(warning) = open_control(&prepared.resolved.config) {
+        output::err(&format!("==> {warning}\n"));
+    }
+    output::out(&banner::text(&prepared.resolved));
+    let log = Log::new(&prepared.resolved.config);
+    output::write_in_background(log.line_about_dropped());
+    log.install();
+    remark(&prepared);
+    let arguments = arguments.to_vec();
+    let reread = move || match prepare(&arguments, &variables) {
+        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+        Err(Stop::Help) => Err("the flags ask for help".to_owned()),
+        Ok(prepared) => Ok(prepared.resolved.config),
+    };
+    let code = match serve(&prepared.resolved, data, Box::new(reread)) {
+        Ok(code) => code,
+        Err(text) => {
+            error!(target: "agent", error = text, "Error starting agent");
+            1
+        }
+    };
+    info!(target: "agent", code, "Exit code");
+    output::finish();
+    ExitCode::from(code)
+}
+
+/// Checks configuration files as `validate` does, and returns the warnings about them.
+///
+/// # Errors
+/// The text of an agent that refuses to start with them.
+pub(super) fn validate(arguments: &[String]) -> Result<Vec<String>, String> {
+    match prepare(arguments, &Variables::default()) {
+        // Here alone the folder counts: nothing is kept there.
+        Ok(prepared) if prepared.resolved.config.acl.data_dir.is_none() => {
+            Err("data_dir cannot be empty".to_owned())
+        }
+        Ok(prepared) => {
+            let mut warnings = prepared.resolved.warnings;
+            // What proconsul does otherwise is no flaw of the files.
+            warnings.retain(|warning| !warning.contains("proconsul"));
+            Ok(warnings)
+        }
+        Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
+        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+    }
+}
+
+/// Logs Consul's warnings about the configuration.
+fn remark(prepared: &Prepared) {
+    for file in &prepared.loaded.skipped {
+        warn!(
+            target: "agent",
+            "skipping file {file}, extension must be .hcl or .json, or config format must be set"
+        );
+    }
+    let open = open_control(&prepared.resolved.config);
+    for warning in prepared.resolved.warnings.iter().chain(&open) {
+        warn!(target: "agent", "{warning}");
+    }
+}
+
+/// Makes the data directory with the folders above it. Nothing is kept there, but other files may be named below it.
+///
+/// # Errors
+/// Consul's text about a folder that cannot be made.
+fn make_data_dir(config: &Config) -> Result<(), String> {
+    let Some(folder) = &config.acl.data_dir else {
+        return Ok(());
+    };
+    let above = folder.ancestors();
+    let missing = above.take_while(|path| !path.as_os_str().is_empty() && !path.exists());
+    for path in missing.collect::<Vec<_>>().into_iter().rev() {
+        fs::create_dir(path).map_err(|error| {
+            let error = error_text(&error);
+            format!("failed to setup node ID: mkdir {}: {error}", path.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// Returns the runtime of an agent: threads for half of the machine's cores, since the tests beside it need the others. On
+/// two cores a second thread makes the slowest answers slower by far (`server/benches/README.md`).
+fn runtime() -> io::Result<Runtime> {
+    let mut builder = match *CORES / 2 {
+        0 | 1 => {
+            process::serve_on_this_thread();
+            Builder::new_current_thread()
+        }
+        threads => {
+            let mut builder = Builder::new_multi_thread();
+            builder
+                .worker_threads(threads)
+                .on_thread_start(process::serve_on_this_thread);
+            builder
+        }
+    };
+    builder.enable_all().build()
+}
+
+/// Serves until a signal arrives, and returns the exit code.
+///
+/// # Errors
+/// Consul's text about a file that cannot be written or an address that cannot be listened on.
+fn serve(resolved: &Resolved, data: StartData, reread: process::Reread) -> Result<u8, String> {
+    let config = &resolved.config;
+    if let Some(flaw) = policy_flaw(&config.acl) {
+        return Err(format!("Failed to start Consul server: {flaw}"));
+    }
+    let runtime = runtime().map_err(|error| error_text(&error))?;
+    check_files(resolved)?;
+    // Filled by `ready`, when the server can be reached.
+    let own_files = RefCell::new(None);
+    let served_at = RefCell::new(Vec::new());
+    let unwritten = RefCell::new(None);
+    let caught = RefCell::new(None);
+    let reload = RefCell::new(None);
+    let served = runtime.block_on(async {
+        let mut signals = Signals::listen().map_err(|error| error_text(&error))?;
+        let ready = |bound: &Addresses, reloads: Reload| {
+            *reload.borrow_mut() = Some(reloads);
+            *served_at.borrow_mut() = served(bound);
+            let announced = certificates::write(resolved, bound)
+                .and_then(|made| Ok((announce_port(resolved, bound, made.as_ref())?, made)));
+            match announced {
+                Ok(files) => {
+                    *own_files.borrow_mut() = Some(files);
+                    introduce(config, bound);
+                    announce(config, &served_at.borrow());
+                }
+                Err(text) => *unwritten.borrow_mut() = Some(text),
+            }
+        };
+        let stop = async {
+            if unwritten.borrow().is_none() {
+                let reload = reload.borrow().clone();
+                *caught.borrow_mut() = Some(wait(&mut signals, config, reload.as_ref()).await);
+            }
+        };
+        process::run(config.clone(), data, reread, ready, stop)
+            .await
+            .map_err(|error| error.to_string())
+    });
+    // Waiting calls of the control plane are abandoned: nobody needs their answers.
+    runtime.shutdown_background();
+    served?;
+    if let Some(text) = unwritten.into_inner() {
+        return Err(text);
+    }
+    let leaves = match caught.into_inner() {
+        Some(Caught::Interrupt) => resolved.leave_on_interrupt,
+        Some(Caught::Terminate) => resolved.leave_on_terminate,
+        Some(Caught::Hangup) | None => false,
+    };
+    say_goodbye(config, &served_at.into_inner(), leaves);
+    Ok(u8::from(!leaves))
+}
+
+/// Waits for a signal that ends the agent. SIGHUP reloads services and checks; other settings need a restart.
+async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -> Caught {
+    loop {
+        let caught = signals.next().await;
+        if config.log_json {
+            info!(target: "agent", signal = caught.number(), "Caught");
+        } else {
+            info!(target: "agent", signal = caught.name(), "Caught");
+        }
+        match caught {
+            Caught::Interrupt | Caught::Terminate => return caught,
+            Caught::Hangup => {
+                if let Some(Err(error)) = reload.map(Reload::run) {
+                    error!(target: "agent", error, "Reload config failed");
+                }
+            }
+        }
+    }
+}
+
+/// Returns where the server listens, with the protocol that it speaks there.
+fn served(addresses: &Addresses) -> Vec<(Address, &'static str)> {
+    let with = |protocol| move |address: &Address| (address.clone(), protocol);
+    let http = addresses.api.iter().map(with("http"));
+    http.chain(addresses.https.iter().map(with("https")))
+        .collect()
+}
+
+/// Logs one line about this server, with all that a tester needs.
+fn introduce(config: &Config, addresses: &Addresses) {
+    let control = addresses.control;
+    let http = addresses.api.iter().find_map(|address| match address {
+        Address::Tcp(address) => Some(process::reachable(*address)),
+        Address::Unix(_) => None,
+    });
+    let url = |is_on: bool, address: Option<std::net::SocketAddr>, path: &str| match address {
+        Some(address) if is_on => format!("http://{address}{path}"),
+        _ => "off".to_owned(),
+    };
+    let version = env!("CARGO_PKG_VERSION");
+    let emulates = config.version.to_string();
+    let seed = config.seed;
+    let page = url(config.ui, http, "/ui/");
+    let control = url(
+        config.control,
+        control.map(process::reachable).or(http),
+        "/proconsul/v1/",
+    );
+    info!(target: "agent", version, emulates, seed, page, control, "This is proconsul, a stand-in for Consul in tests");
+}
+
+/// Logs the lines that test harnesses wait for.
+fn announce(config: &Config, addresses: &[(Address, &str)]) {
+    for (address, protocol) in addresses {
+        let (address, network) = described(address);
+        if config.version.has(Behaviour::LogStartingServer) {
+            info!(target: "agent", address, network, protocol, "Starting server");
+        } else {
+            let protocol = protocol.to_uppercase();
+            info!(target: "agent", address, network, "Started {protocol} server");
+        }
+    }
+    info!(target: "agent", "started state syncer");
+    if config.version.has(Behaviour::LogRunningLine) {
+        info!(target: "agent", "Consul agent running!");
+    } else {
+        output::out("==> Consul agent running!\n");
+    }
+    if config.server {
+        info!(target: "agent.server", "cluster leadership acquired");
+        info!(target: "agent.server", payload = config.node_name, "New leader elected");
+        info!(target: "agent.server", member = config.node_name, "member joined, marking health alive");
+    }
+    info!(target: "agent", "Synced node info");
+}
+
+/// Logs Consul's lines at its exit.
+fn say_goodbye(config: &Config, addresses: &[(Address, &str)], leaves: bool) {
+    if leaves {
+        info!(target: "agent", "Gracefully shutting down agent...");
+        info!(target: "agent", "Graceful exit completed");
+    } else {
+        info!(target: "agent", "Graceful shutdown disabled. Exiting");
+    }
+    info!(target: "agent", "Requesting shutdown");
+    if config.server {
+        info!(target: "agent.server", "shutting down server");
+        info!(target: "agent", "consul server down");
+    } else {
+        info!(target: "agent.client", "shutting down client");
+        info!(target: "agent", "consul client down");
+    }
+    info!(target: "agent", "shutdown complete");
+    for (address, protocol) in addresses {
+        let (address, network) = described(address);
+        if config.version.has(Behaviour::LogStartingServer) {
+            info!(target: "agent", address, network, protocol, "Stopping server");
+        } else {
+            let protocol = protocol.to_uppercase();
+            info!(target: "agent", protocol, address, network, "Stopping server");
+        }
+    }
+    info!(target: "agent", "Waiting for endpoints to shut down");
+    info!(target: "agent", "Endpoints down");
+}
+
+fn described(address: &Address) -> (String, &'static str) {
+    match address {
+        Address::Tcp(address) => (address.to_string(), "tcp"),
+        Address::Unix(path) => (path.display().to_string(), "unix"),
+    }
+}
+
+/// Refuses files that cannot be written, before the server starts.
+fn check_files(resolved: &Resolved) -> Result<(), String> {
+    if let Some(path) = &resolved.config.pid_file {
+        own_file::check(path).map_err(|error| no_pid_file(path, &error))?;
+    }
+    if let Some((path, name)) = &resolved.port_file {
+        own_file::check(path).map_err(|error| no_port_file(path, name, &error))?;
+    }
+    Ok(())
+}
+
+/// Returns Consul's text about a pid file that cannot be written.
+fn no_pid_file(path: &Path, error: &io::Error) -> String {
+    let (path, error) = (path.display(), error_text(error));
+    format!("Could not open pid file: open {path}: {error}")
+}
+
+fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
+    format!("{name}: {}: {}", path.display(), error_text(error))
+}
+
+/// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,
+/// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port, with `https` if that is served,
+/// and with `https_ca_file` if an authority was made for it. Returns the files.
+fn announce_port(
+    resolved: &Resolved,
+    addresses: &Addresses,
+    made: Option<&Written>,
+) -> Result<Vec<OwnFile>, String> {
+    let mut files = Vec::new();
+    if let Some(path) = &resolved.config.pid_file {
+        let file = OwnFile::write(path, &std::process::id().to_string());
+        files.push(file.map_err(|error| no_pid_file(path, &error))?);
+    }
+    let address = addresses.api.first().map(ToString::to_string);
+    let mut ports = serde_json::json!({ "http": address });
+    if let Some(https) = addresses.https.first() {
+        ports["https"] = https.to_string().into();
+    }
+    if let Some(made) = made {
+        ports["https_ca_file"] = made.authority().into();
+    }
+    if let Some(control) = addresses.control {
+        ports["control"] = control.to_string().into();
+    }
+    let line = format!("{ports}\n");
+    if let Some((path, name)) = &resolved.port_file {
+        let file = OwnFile::write(path, &line);
+        files.push(file.map_err(|error| no_port_file(path, name, &error))?);
+    }
+    if resolved.print_port {
+        output::out(&line);
+    }
+    Ok(files)
+}

@@ -1,0 +1,33 @@
+//! The configuration of a server: what an agent's flags, variables and files say, what they define, and what users write as
+//! configuration entries.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`arguments`] | the configuration of `agent` with these arguments |
+//! | [`settings`] | the table of all settings; flags, variables and files |
+//! | [`document`] | JSON and HCL; finding files; known names; definitions of services and checks |
+//! | [`resolve`] | from settings to a [`Config`]; the addresses of this machine; settings of servers on demand |
+//! | [`definition`] | services and checks as users define them |
+//! | [`entry`] | configuration entries as users define them: the tables of their kinds, one decoder, one printer, their checks |
+//!
+//! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL.
+
+mod acl;
+pub mod arguments;
+mod config;
+mod data;
+pub mod definition;
+pub mod document;
+pub mod entry;
+mod epoch;
+mod https;
+pub mod resolve;
+pub mod settings;
+mod telemetry;
+
+pub use acl::{AclConfig, AclTokens};
+pub use config::*;
+pub use data::DataFiles;
+pub use epoch::Epoch;
+pub use https::{HttpsConfig, TlsVersion};
+pub use telemetry::TelemetryConfig;

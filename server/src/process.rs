@@ -1,0 +1,24 @@
+//! Running a server as the whole of a process, as the binary `proconsul` does.
+
+use proconsul_config::Config;
+
+use crate::https::Tls;
+use crate::server::StartError;
+
+pub use crate::control::{Address, Addresses, reachable};
+pub use crate::http::Reload;
+pub use crate::https::DevCertificates;
+#[cfg(feature = "https")]
+pub use crate::https::Signed;
+pub use crate::server::{Reread, StartData, run};
+pub use proconsul_engine::threads::aside::serve_on_this_thread;
+
+/// Checks what a configuration defines, and its settings of HTTPS with the files that they name.
+///
+/// # Errors
+/// Consul's sentence about the first that is wrong.
+pub fn check(config: &Config) -> Result<(), StartError> {
+    let checked = config.check_definitions();
+    checked.map_err(StartError::Definition)?;
+    Tls::new(config).map(drop).map_err(StartError::Https)
+}

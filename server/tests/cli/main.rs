@@ -1,8 +1,0 @@
-//! The binary as harnesses start it: arguments, files, variables, what it prints, how it ends.
-
-mod agent;
-mod configuration;
-mod consumers;
-#[cfg(feature = "https")]
-mod https;
-mod verbs;
