@@ -137,16 +137,8 @@ fn tags_of_the_agents_services_reach_the_catalog_as_given() {
 #[test]
 fn weights_that_cannot_be_are_those_of_a_service_without() {
     for consul in Consul::both() {
-        for (passing, warning, kept) in [
-            (0, 0, false),
-            (0, 2, false),
-            (-1, 1, false),
-            (1, -1, false),
-            (65_536, 1, false),
-            (1, 65_536, false),
-            (2, 0, true),
-            (65_535, 65_535, true),
-        ] {
+        for (passing, warning, kept) in [(-1, 1, false), (1, 65_536, false), (65_535, 65_535, true)]
+        {
             let given = json!({"Passing": passing, "Warning": warning});
             let shown = if kept {
                 given.clone()
