@@ -29,8 +29,8 @@ fn a_tree_of_any_size_is_one_list() {
             consul.put(&format!("/v1/kv/p/{number:03}"), vec![b'x'; 1000]);
         }
         let tree = consul.get("/v1/kv/p/?recurse");
-        let entries: Vec<serde_json::Value> =
-            serde_json::from_slice(&tree.body).expect("the body is JSON");
+        let entries = tree.json();
+        let entries = entries.as_array().expect("the body is a list");
         let keys: Vec<&str> = entries
             .iter()
             .filter_map(|entry| entry["Key"].as_str())

@@ -98,9 +98,9 @@ fn verbs_by_release() {
     let what = |version, verb: &str| {
         let body = format!(r#"[{{"KV":{{"Verb":"{verb}","Key":"a"}}}}]"#);
         let answer = Consul::of(version).put("/v1/txn", body);
-        let answer: serde_json::Value =
-            serde_json::from_slice(&answer.body).expect("the body is JSON");
-        answer["Errors"][0]["What"].as_str().map(str::to_owned)
+        answer.json()["Errors"][0]["What"]
+            .as_str()
+            .map(str::to_owned)
     };
     let unknown = |text: &str| Some(text.to_owned());
     assert_eq!(

@@ -12,11 +12,10 @@ fn register(consul: &Consul, body: &str) {
 
 /// Of the checks of the agent's node in the catalog, what is there of this one.
 fn in_catalog(consul: &Consul, id: &str) -> serde_json::Value {
-    let checks = consul.get("/v1/health/node/proconsul");
-    let checks: Vec<serde_json::Value> =
-        serde_json::from_slice(&checks.body).expect("the body is a list");
-    let mut found = checks.into_iter().filter(|check| check["CheckID"] == id);
-    found.next().unwrap_or_default()
+    let checks = consul.get("/v1/health/node/proconsul").json();
+    let mut checks = checks.as_array().expect("the body is a list").iter();
+    let found = checks.find(|check| check["CheckID"] == id);
+    found.cloned().unwrap_or_default()
 }
 
 #[test]

@@ -24,8 +24,7 @@ fn ran(words: &[&str], more: &str) -> (String, String) {
     let body = format!(r#"{{"ID":"s","Name":"s","Interval":"10s","Args":{words}{more}}}"#);
     consul.put(REGISTER, body).is(200, "");
     consul.server().advance(Duration::from_secs(10));
-    let checks: serde_json::Value =
-        serde_json::from_str(consul.get("/v1/agent/checks").text()).expect("JSON");
+    let checks = consul.get("/v1/agent/checks").json();
     let text = |name: &str| checks["s"][name].as_str().unwrap_or_default().to_owned();
     (text("Status"), text("Output"))
 }

@@ -1,14 +1,9 @@
 //! The agent's own services: registered, read, in maintenance, taken away (session.md 4.4).
 
-use std::time::Duration;
-
 use proconsul::version::Version;
 
+use crate::agent::register;
 use crate::support::Consul;
-
-fn register(consul: &Consul, body: &str) {
-    consul.put("/v1/agent/service/register", body).is(200, "");
-}
 
 #[test]
 fn a_service_is_in_the_catalog_at_once_with_its_checks_in_one_index() {
@@ -131,7 +126,7 @@ fn a_known_hash_waits_for_another_one() {
         .expect("an answer has a hash");
     let target = format!("/v1/agent/service/w?hash={hash}&wait=1m");
     let mut over = consul.block(&target);
-    consul.server().advance(Duration::from_secs(64));
+    consul.advance(64);
     assert_eq!(over.answer().code(), 200);
     let mut gone = consul.block(&target);
     consul.put("/v1/agent/service/deregister/w", "");

@@ -2,13 +2,8 @@
 
 use proconsul::version::Version;
 
+use crate::agent::{REGISTER, register};
 use crate::support::Consul;
-
-const REGISTER: &str = "/v1/agent/service/register";
-
-fn register(consul: &Consul, body: &str) {
-    consul.put(REGISTER, body).is(200, "");
-}
 
 #[track_caller]
 fn shows(consul: &Consul, target: &str, part: &str) {
