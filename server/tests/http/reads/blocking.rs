@@ -89,7 +89,7 @@ fn a_client_that_goes_away_leaves_the_others_waiting() {
 }
 
 /// Seen on 1.8.7: the end of what a client sends does not end its wait. Where a test controls the server it does
-/// (tests/control/barriers.rs).
+/// (tests/control/waits/barriers.rs).
 #[test]
 fn a_client_that_stops_sending_is_answered() {
     let consul = Consul::frozen_with(|config| config.control = false);
