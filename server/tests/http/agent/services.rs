@@ -50,7 +50,7 @@ fn a_check_of_nothing_is_none() {
 }
 
 #[test]
-fn only_a_parameter_without_a_value_replaces_checks() {
+fn a_parameter_with_another_value_replaces_no_checks() {
     let consul = Consul::v1_8();
     register(
         &consul,
