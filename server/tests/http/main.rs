@@ -1,5 +1,5 @@
-//! The HTTP API on the wire: bytes sent to a server, and the bytes that it answers with, for every table of the
-//! contract that gives bytes. A folder for each part of the contract, and a file for each topic.
+//! The HTTP API on the wire, where no case of the conformance suite can say it: bytes, sizes, limits and broken requests, exact times,
+//! settings and releases that the suite does not run on. What a case asserts has no test here: the suite runs on the emulator, too.
 
 mod agent;
 mod bodies;

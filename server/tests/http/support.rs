@@ -149,6 +149,11 @@ impl Consul {
         blocked.wire.has_something_to_read()
     }
 
+    /// Moves a clock that stands still.
+    pub(crate) fn advance(&self, seconds: u64) {
+        self.server.advance(Duration::from_secs(seconds));
+    }
+
     /// A DELETE.
     pub(crate) fn delete(&self, target: &str) -> Answer {
         self.ask("DELETE", target)
@@ -376,6 +381,11 @@ impl Answer {
     /// The body as text.
     pub(crate) fn text(&self) -> &str {
         std::str::from_utf8(&self.body).expect("the body is text")
+    }
+
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
     /// Status line and headers, one a line, headers sorted and without `Date`, whose form alone is fixed.

@@ -1,18 +1,12 @@
 //! Alias checks: they follow the checks of another service, at once (seen on 1.8.7).
 
+use crate::agent::register;
 use crate::support::Consul;
-
-const REGISTER: &str = "/v1/agent/service/register";
-
-fn register(consul: &Consul, body: &str) {
-    consul.put(REGISTER, body).is(200, "");
-}
 
 /// Status and output of a check, as the agent has it.
 #[track_caller]
 fn is(consul: &Consul, id: &str, status: &str, output: &str) {
-    let checks: serde_json::Value =
-        serde_json::from_str(consul.get("/v1/agent/checks").text()).expect("JSON");
+    let checks = consul.get("/v1/agent/checks").json();
     let check = &checks[id];
     assert_eq!(
         (check["Status"].as_str(), check["Output"].as_str()),

@@ -1,16 +1,10 @@
 //! What the agent and its leader do by themselves, on the server's clock (session.md 4.3, 4.4).
 
-use std::time::Duration;
-
 use proconsul::Version;
 
 use crate::support::{Consul, create_session};
 
 const OWN_NODE: &str = r#""Node":"proconsul","Address":"127.0.0.1","SkipNodeUpdate":true"#;
-
-fn advance(consul: &Consul, seconds: u64) {
-    consul.server().advance(Duration::from_secs(seconds));
-}
 
 // trap: session 27
 #[test]
@@ -21,9 +15,9 @@ fn what_others_put_on_the_agents_node_goes_within_two_minutes() {
     );
     consul.put("/v1/catalog/register", body).is(200, "true");
     let session = create_session(&consul, r#"{"NodeChecks":["f"]}"#);
-    advance(&consul, 59);
+    consul.advance(59);
     assert_ne!(consul.get("/v1/catalog/service/foreign").text(), "[]");
-    advance(&consul, 61);
+    consul.advance(61);
     consul.get("/v1/catalog/service/foreign").is(200, "[]");
     consul
         .get(&format!("/v1/session/info/{session}"))
@@ -41,7 +35,7 @@ fn what_others_change_of_the_agents_own_is_changed_back() {
         r#"{{{OWN_NODE},"Service":{{"Service":"own","Port":2}},"Checks":[{{"CheckID":"service:own","Name":"x","ServiceID":"own","Status":"critical"}}]}}"#
     );
     consul.put("/v1/catalog/register", other).is(200, "true");
-    advance(&consul, 120);
+    consul.advance(120);
     let service = consul.get("/v1/catalog/service/own");
     assert!(
         service.text().contains(r#""ServicePort":1"#),
@@ -56,7 +50,7 @@ fn what_others_change_of_the_agents_own_is_changed_back() {
     );
     let gone = r#"{"Node":"proconsul","ServiceID":"own"}"#;
     consul.put("/v1/catalog/deregister", gone).is(200, "true");
-    advance(&consul, 120);
+    consul.advance(120);
     assert_ne!(consul.get("/v1/health/checks/own").text(), "[]");
 }
 
@@ -69,7 +63,7 @@ fn tags_are_taken_over_where_others_may_change_them() {
         r#"{{{OWN_NODE},"Service":{{"Service":"own","Tags":["theirs"],"EnableTagOverride":true,"Meta":{{}}}}}}"#
     );
     consul.put("/v1/catalog/register", other).is(200, "true");
-    advance(&consul, 120);
+    consul.advance(120);
     for path in ["/v1/agent/service/own", "/v1/catalog/service/own"] {
         let answer = consul.get(path);
         assert!(answer.text().contains("theirs"), "{}", answer.text());
@@ -84,9 +78,9 @@ fn an_agent_that_was_taken_out_is_entered_again_within_a_minute() {
     consul
         .put("/v1/session/create", "{}")
         .is(500, "Missing node registration");
-    advance(&consul, 60);
+    consul.advance(60);
     create_session(&consul, "{}");
-    advance(&consul, 60);
+    consul.advance(60);
     let node = consul.get("/v1/catalog/node/proconsul");
     assert!(
         node.text().contains("lan_ipv4"),
@@ -112,7 +106,7 @@ fn nothing_is_written_while_agent_and_catalog_agree() {
         .map(|path| consul.get(path).index())
     };
     let before = indexes();
-    advance(&consul, 600);
+    consul.advance(600);
     assert_eq!(indexes(), before);
 }
 
@@ -126,7 +120,7 @@ fn a_service_that_stays_critical_goes_after_a_minute_at_the_earliest() {
         consul.put("/v1/agent/service/register", body).is(200, "");
     };
     let there = |name: &str| consul.get(&format!("/v1/catalog/service/{name}")).text() != "[]";
-    advance(&consul, 10);
+    consul.advance(10);
     register("soon", "5s");
     register("late", "3m");
     register("well", "1m");
@@ -136,21 +130,21 @@ fn a_service_that_stays_critical_goes_after_a_minute_at_the_earliest() {
             .put(&format!("/v1/agent/check/{report}/service:{name}"), "")
             .is(200, "");
     }
-    advance(&consul, 60);
+    consul.advance(60);
     assert!(there("soon"), "the agent looks every half minute");
-    advance(&consul, 20);
+    consul.advance(20);
     assert!(!there("soon") && there("late") && there("well"));
     consul
         .get("/v1/agent/checks?")
         .text()
         .contains("service:soon")
         .then(|| panic!("the check goes with its service"));
-    advance(&consul, 120);
+    consul.advance(120);
     assert!(!there("late") && there("well"));
     consul
         .put("/v1/agent/check/fail/service:well", "")
         .is(200, "");
-    advance(&consul, 90);
+    consul.advance(90);
     assert!(!there("well"));
     assert!(
         there("unheard"),

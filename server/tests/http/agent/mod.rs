@@ -11,3 +11,12 @@ mod probes;
 mod scripts;
 mod services;
 mod sidecars;
+
+use crate::support::Consul;
+
+const REGISTER: &str = "/v1/agent/service/register";
+
+/// Registers a service with the agent.
+fn register(consul: &Consul, body: &str) {
+    consul.put(REGISTER, body).is(200, "");
+}

@@ -99,8 +99,7 @@ pub(crate) fn run(consul: &Consul) -> (String, String) {
     let index = consul.get("/v1/health/checks/web").index();
     let mut changed = consul.block(&format!("/v1/health/checks/web?index={index}"));
     consul.server().advance(INTERVAL);
-    let answer = changed.answer();
-    let checks: serde_json::Value = serde_json::from_slice(&answer.body).expect("JSON");
+    let checks = changed.answer().json();
     let text = |name: &str| checks[0][name].as_str().unwrap_or_default().to_owned();
     (text("Status"), text("Output"))
 }

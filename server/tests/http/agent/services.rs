@@ -1,14 +1,9 @@
 //! The agent's own services: registered, read, in maintenance, taken away (session.md 4.4).
 
-use std::time::Duration;
-
 use proconsul::Version;
 
+use crate::agent::register;
 use crate::support::Consul;
-
-fn register(consul: &Consul, body: &str) {
-    consul.put("/v1/agent/service/register", body).is(200, "");
-}
 
 #[test]
 fn a_service_is_in_the_catalog_at_once_with_its_checks_in_one_index() {
@@ -48,158 +43,42 @@ fn the_json_of_a_service() {
 }
 
 #[test]
-fn what_is_wrong_with_a_service_is_said_in_this_order() {
-    let rows = [
-        (
-            r#"{"Name":"a","Foo":1}"#,
-            "Request decode failed: json: unknown field \"Foo\"",
-        ),
-        (r#"{"ID":"a","Address":"::"}"#, "Missing service name"),
-        (
-            r#"{"Name":"a","Address":"::","Weights":{}}"#,
-            "Invalid service address",
-        ),
-        (
-            r#"{"Name":"a","Weights":{},"Meta":{"":""}}"#,
-            "Invalid Weights: Passing must be greater than 0",
-        ),
-        (
-            r#"{"Name":"a","Meta":{"a b":"c"},"Kind":"mesh-gateway"}"#,
-            "Invalid Service Meta: Couldn't load metadata pair ('a b', 'c'): Key contains invalid characters",
-        ),
-        (
-            r#"{"Name":"a","Kind":"connect-proxy","Check":{"TTL":"-1s"}}"#,
-            "2 errors occurred:\n\t* Proxy.DestinationServiceName must be non-empty for Connect proxy services\n\t* Port must be set for a Connect proxy\n\n",
-        ),
-        (
-            r#"{"Name":"a","Check":{"Status":"x","TTL":"-1s"}}"#,
-            "Invalid check: TTL must be > 0 for TTL checks",
-        ),
-        (
-            r#"{"Name":"a","Check":{"Status":"x","TTL":"1s"}}"#,
-            "Status for checks must 'passing', 'warning', 'critical'",
-        ),
-    ];
+fn a_check_of_nothing_is_none() {
     let consul = Consul::v1_8();
-    for (body, text) in rows {
-        consul.put("/v1/agent/service/register", body).is(400, text);
-    }
-    consul.get("/v1/agent/services").is(200, "{}");
-}
-
-#[test]
-fn several_checks_are_numbered_and_a_check_of_nothing_is_none() {
-    let consul = Consul::v1_8();
-    register(
-        &consul,
-        r#"{"Name":"w","Check":{"TTL":"2h"},"Checks":[{"TTL":"1h","CheckID":"own","Name":"n"},{"TTL":"1h"}]}"#,
-    );
-    let checks = consul.get("/v1/agent/checks");
-    let checks: serde_json::Value = serde_json::from_slice(&checks.body).expect("JSON");
-    let ids: Vec<&String> = checks.as_object().expect("an object").keys().collect();
-    assert_eq!(ids, ["own", "service:w:1", "service:w:3"]);
     register(&consul, r#"{"Name":"v","Check":{}}"#);
-    assert!(!consul.get("/v1/agent/checks").text().contains("service:v"));
+    consul.get("/v1/agent/checks").is(200, "{}");
 }
 
 #[test]
-fn checks_stay_unless_they_are_replaced() {
+fn a_parameter_with_another_value_replaces_no_checks() {
     let consul = Consul::v1_8();
-    let ids = || {
-        let checks = consul.get("/v1/health/checks/w");
-        let checks: Vec<serde_json::Value> = serde_json::from_slice(&checks.body).expect("JSON");
-        let ids = checks
-            .iter()
-            .map(|check| check["CheckID"].as_str().unwrap_or_default().to_owned());
-        ids.collect::<Vec<_>>()
-    };
     register(
         &consul,
         r#"{"Name":"w","Checks":[{"TTL":"1h"},{"TTL":"1h"}]}"#,
     );
-    register(&consul, r#"{"Name":"w","Check":{"TTL":"1h"}}"#);
-    assert_eq!(ids(), ["service:w", "service:w:1", "service:w:2"]);
-    for off in ["x", "0", "false", "1"] {
+    for off in ["x", "0", "1"] {
         let path = format!("/v1/agent/service/register?replace-existing-checks={off}");
-        consul
-            .put(&path, r#"{"Name":"w","Check":{"TTL":"1h"}}"#)
-            .is(200, "");
-        assert_eq!(ids().len(), 3, "{off}");
+        let body = r#"{"Name":"w","Check":{"TTL":"1h"}}"#;
+        consul.put(&path, body).is(200, "");
+        let checks = consul.get("/v1/health/checks/w");
+        assert_eq!(checks.text().matches("CheckID").count(), 3, "{off}");
     }
-    consul
-        .put(
-            "/v1/agent/service/register?replace-existing-checks",
-            r#"{"Name":"w","Check":{"TTL":"1h"}}"#,
-        )
-        .is(200, "");
-    assert_eq!(ids(), ["service:w"]);
 }
 
 #[test]
-fn a_service_goes_with_its_checks_in_one_index() {
+fn health_of_a_service_counts_the_checks_of_the_node() {
     let consul = Consul::v1_8();
-    register(&consul, r#"{"Name":"w","Check":{"TTL":"1h"}}"#);
-    consul.put("/v1/agent/service/deregister/w", "").is(200, "");
-    consul.get("/v1/agent/services").is(200, "{}");
-    consul.get("/v1/agent/checks").is(200, "{}");
-    assert_eq!(
-        consul.get("/v1/catalog/services").index(),
-        consul.get("/v1/health/state/any").index()
-    );
-    consul.put("/v1/agent/service/deregister/w", "").is(200, "");
-    consul
-        .put("/v1/agent/service/deregister/", "")
-        .is(500, "ServiceID missing");
-    let unknown =
-        "Unknown service ID \"w\". Ensure that the service ID is passed, not the service name.";
-    let new = Consul::v1_22();
-    new.put("/v1/agent/service/deregister/w", "")
-        .is(404, unknown);
-    new.put("/v1/agent/service/maintenance/w?enable=true", "")
-        .is(404, unknown);
-    consul
-        .put("/v1/agent/service/maintenance/w?enable=true", "")
-        .is(404, "No service registered with ID \"w\"");
+    register(&consul, r#"{"Name":"w"}"#);
+    let health = "/v1/agent/health/service/id/w?format=text";
+    consul.get(health).is(200, "passing");
+    let node = r#"{"Name":"of the node","TTL":"1h"}"#;
+    consul.put("/v1/agent/check/register", node).is(200, "");
+    consul.get(health).is(503, "critical");
 }
 
 #[test]
-fn health_of_a_service_is_a_status_code() {
+fn health_of_an_unknown_service_as_text() {
     let consul = Consul::v1_8();
-    register(
-        &consul,
-        r#"{"Name":"w","ID":"w1","Check":{"TTL":"1h","CheckID":"c"}}"#,
-    );
-    let look = |code: u16, text: &str| {
-        for path in ["id/w1", "name/w"] {
-            let path = format!("/v1/agent/health/service/{path}");
-            let answer = consul.get(&format!("{path}?format=text"));
-            answer.is(code, text);
-            assert_eq!(answer.header("X-Consul-Reason"), Some(text));
-            assert_eq!(answer.header("Content-Type"), Some("text/plain"));
-            assert_eq!(consul.get(&path).code(), code);
-        }
-    };
-    look(503, "critical");
-    consul.put("/v1/agent/check/pass/c", "");
-    look(200, "passing");
-    consul.put("/v1/agent/check/warn/c", "");
-    look(429, "warning");
-    consul.put("/v1/agent/service/maintenance/w1?enable=true", "");
-    look(503, "maintenance");
-    consul.put("/v1/agent/service/maintenance/w1?enable=false", "");
-    consul.put(
-        "/v1/agent/check/register",
-        r#"{"Name":"of the node","TTL":"1h"}"#,
-    );
-    look(503, "critical");
-}
-
-#[test]
-fn health_of_an_unknown_service_is_404() {
-    let consul = Consul::v1_8();
-    let nothing = r#"{"AggregatedStatus":"critical","Service":null,"Checks":null}"#;
-    consul.get("/v1/agent/health/service/id/x").is(404, nothing);
-    consul.get("/v1/agent/health/service/name/x").is(404, "[]");
     consul
         .get("/v1/agent/health/service/id/x?format=text")
         .is(404, "\"ServiceId x not found\"");
@@ -212,40 +91,16 @@ fn health_of_an_unknown_service_is_404() {
 }
 
 #[test]
-fn maintenance_is_a_critical_check_with_a_reason() {
+fn maintenance_of_a_service_has_a_reason_of_its_own() {
     let consul = Consul::v1_8();
     register(&consul, r#"{"Name":"w"}"#);
-    consul
-        .put("/v1/agent/maintenance", "")
-        .is(400, "Missing value for enable");
-    consul
-        .put("/v1/agent/maintenance?enable=x", "")
-        .is(400, "Invalid value for enable: \"x\"");
-    consul
-        .put("/v1/agent/maintenance?enable=true&reason=why", "")
-        .is(200, "");
-    consul
-        .put("/v1/agent/maintenance?enable=true&reason=other", "")
-        .is(200, "");
     consul
         .put("/v1/agent/service/maintenance/w?enable=true", "")
         .is(200, "");
     let critical = consul.get("/v1/health/state/critical");
-    for part in [
-        r#""CheckID":"_node_maintenance","Name":"Node Maintenance Mode","Status":"critical","Notes":"why""#,
-        r#""CheckID":"_service_maintenance:w","Name":"Service Maintenance Mode","Status":"critical","Notes":"Maintenance mode is enabled for this service, but no reason was provided. This is a default message.""#,
-        r#""Type":"maintenance""#,
-    ] {
-        assert!(critical.text().contains(part), "{part}");
-    }
+    let notes = r#""Notes":"Maintenance mode is enabled for this service, but no reason was provided. This is a default message.""#;
+    assert!(critical.text().contains(notes), "{}", critical.text());
     consul.get("/v1/health/service/w?passing").is(200, "[]");
-    consul
-        .put("/v1/agent/maintenance?enable=false", "")
-        .is(200, "");
-    consul
-        .put("/v1/agent/service/maintenance/w?enable=false", "")
-        .is(200, "");
-    consul.get("/v1/health/state/critical").is(200, "[]");
 }
 
 #[test]
@@ -271,7 +126,7 @@ fn a_known_hash_waits_for_another_one() {
         .expect("an answer has a hash");
     let target = format!("/v1/agent/service/w?hash={hash}&wait=1m");
     let mut over = consul.block(&target);
-    consul.server().advance(Duration::from_secs(64));
+    consul.advance(64);
     assert_eq!(over.answer().code(), 200);
     let mut gone = consul.block(&target);
     consul.put("/v1/agent/service/deregister/w", "");
@@ -279,17 +134,11 @@ fn a_known_hash_waits_for_another_one() {
 }
 
 #[test]
-fn a_reload_drops_what_clients_registered_where_nothing_keeps_it() {
-    let body = r#"{"Name":"w","Check":{"TTL":"1h"}}"#;
-    let dev = Consul::dev(Version::V1_8_7);
-    register(&dev, body);
-    dev.put("/v1/agent/reload", "").is(200, "");
-    assert_eq!(dev.get("/v1/agent/services").text().trim(), "{}");
-    assert_eq!(dev.get("/v1/catalog/service/w").text().trim(), "[]");
-    let kept = Consul::v1_8();
-    register(&kept, body);
-    kept.put("/v1/agent/reload", "").is(200, "");
-    assert_ne!(kept.get("/v1/agent/services").text(), "{}");
+fn a_reload_keeps_what_clients_registered_where_something_keeps_it() {
+    let consul = Consul::v1_8();
+    register(&consul, r#"{"Name":"w","Check":{"TTL":"1h"}}"#);
+    consul.put("/v1/agent/reload", "").is(200, "");
+    assert_ne!(consul.get("/v1/agent/services").text(), "{}");
 }
 
 #[test]

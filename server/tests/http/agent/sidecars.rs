@@ -2,13 +2,8 @@
 
 use proconsul::Version;
 
+use crate::agent::{REGISTER, register};
 use crate::support::Consul;
-
-const REGISTER: &str = "/v1/agent/service/register";
-
-fn register(consul: &Consul, body: &str) {
-    consul.put(REGISTER, body).is(200, "");
-}
 
 #[track_caller]
 fn shows(consul: &Consul, target: &str, part: &str) {
@@ -146,28 +141,12 @@ fn connect_is_answered_with_proxies_and_with_those_who_need_none() {
 fn what_is_wrong_with_proxies_is_said_together() {
     let rows = [
         (
-            r#""Kind":"connect-proxy""#,
-            "2 errors occurred:\n\t* Proxy.DestinationServiceName must be non-empty for Connect proxy services\n\t* Port must be set for a Connect proxy\n\n",
-        ),
-        (
             r#""Kind":"connect-proxy","Port":1,"Proxy":{"DestinationServiceName":"x","Upstreams":[{}]},"Connect":{"Native":true}"#,
             "2 errors occurred:\n\t* A Proxy cannot also be Connect Native, only typical services\n\t* upstream destination name cannot be empty\n\n",
         ),
         (
             r#""Kind":"mesh-gateway","Port":1,"Proxy":{"DestinationServiceName":"x","DestinationServiceID":"x","LocalServiceAddress":"a","LocalServicePort":5,"Upstreams":[{"DestinationName":"u","LocalBindPort":1}]}"#,
             "5 errors occurred:\n\t* The Proxy.DestinationServiceName configuration is invalid for a mesh-gateway\n\t* The Proxy.DestinationServiceID configuration is invalid for a mesh-gateway\n\t* The Proxy.LocalServiceAddress configuration is invalid for a mesh-gateway\n\t* The Proxy.LocalServicePort configuration is invalid for a mesh-gateway\n\t* The Proxy.Upstreams configuration is invalid for a mesh-gateway\n\n",
-        ),
-        (
-            r#""Kind":"mesh-gateway","Port":1,"Connect":{"SidecarService":{}}"#,
-            "1 error occurred:\n\t* A mesh-gateway cannot have a sidecar service defined\n\n",
-        ),
-        (
-            r#""Connect":{"SidecarService":{"ID":"x"}}"#,
-            "1 error occurred:\n\t* A SidecarService cannot specify an ID as this is managed by the agent\n\n",
-        ),
-        (
-            r#""Connect":{"SidecarService":{"Connect":{"SidecarService":{}}}}"#,
-            "1 error occurred:\n\t* A SidecarService cannot have a nested SidecarService\n\n",
         ),
     ];
     let consul = Consul::v1_8();
@@ -177,8 +156,6 @@ fn what_is_wrong_with_proxies_is_said_together() {
     }
     let body = r#"{"Name":"e","Connect":{"SidecarService":{"Check":{"HTTP":"x"}}}}"#;
     consul.put(REGISTER, body).is(500, "Bad request: Invalid check in sidecar_service: Interval must be > 0 for Script, HTTP, or TCP checks");
-    let body = r#"{"Name":"e","Connect":{"SidecarService":{"Meta":{"a b":"c"}}}}"#;
-    consul.put(REGISTER, body).is(500, "Bad request: Invalid SidecarService: Couldn't load metadata pair ('a b', 'c'): Key contains invalid characters");
     let body = r#"{"Node":"n","Address":"1.1.1.1","Service":{"Service":"c","Kind":"connect-proxy","Port":1}}"#;
     consul.put("/v1/catalog/register", body).is(500, "1 error occurred:\n\t* Proxy.DestinationServiceName must be non-empty for Connect proxy services\n\n");
 }

@@ -137,8 +137,7 @@ fn what_the_official_client_sends_is_read_back() {
             let kind = entry["Kind"].as_str().expect("it has a kind");
             let name = entry["Name"].as_str().unwrap_or(kind);
             let shown = consul.get(&format!("/v1/config/{kind}/{name}"));
-            let shown: Value = serde_json::from_str(shown.text()).expect("it is JSON");
-            assert_eq!(difference(&entry, &shown, kind), None);
+            assert_eq!(difference(&entry, &shown.json(), kind), None);
         }
     }
 }

@@ -1,8 +1,6 @@
 //! Every field of every body with a value of every kind that it does not take, and the sentence of 1.8.7 about it (each seen
 //! there).
 
-use serde_json::{Value, json};
-
 use crate::support::Consul;
 
 /// One field in a line: what it takes, the body, the way to the field, its name in the sentence, and its Go type.
@@ -163,44 +161,5 @@ fn a_number_that_no_duration_can_hold_is_the_least_of_all() {
         let body = format!(r#"{{"Name":"a","TTL":{number}}}"#);
         let text = "Invalid check: TTL must be > 0 for TTL checks";
         consul.put("/v1/agent/check/register", body).is(400, text);
-    }
-}
-
-#[test]
-fn weights_that_cannot_be_are_those_of_a_service_without() {
-    let consul = Consul::v1_8();
-    let node = json!([{"Node": {"Verb": "set", "Node": {"Node": "x", "Address": "1.1.1.1"}}}]);
-    consul.put("/v1/txn", node.to_string());
-    for (sent, passing, warning) in [
-        (Value::Null, 1, 1),
-        (json!({}), 1, 1),
-        (json!({"Passing": 3}), 3, 0),
-        (json!({"Passing": 0, "Warning": 4}), 1, 1),
-        (json!({"Passing": 7, "Warning": -1}), 1, 1),
-    ] {
-        let service = json!({"ID": "s", "Service": "s", "Weights": sent});
-        let set = json!([{"Service": {"Verb": "set", "Node": "x", "Service": service}}]);
-        let answer = consul.put("/v1/txn", set.to_string());
-        let answer: Value = serde_json::from_str(answer.text()).expect("the answer is JSON");
-        let shown = &answer["Results"][0]["Service"]["Weights"];
-        assert_eq!(
-            *shown,
-            json!({"Passing": passing, "Warning": warning}),
-            "{sent}"
-        );
-    }
-}
-
-#[test]
-fn a_node_without_services_has_no_list_of_them_unless_it_is_filtered() {
-    let consul = Consul::v1_8();
-    consul.put(
-        "/v1/catalog/register",
-        r#"{"Node":"bare","Address":"1.1.1.1"}"#,
-    );
-    for (query, services) in [("", Value::Null), ("?filter=Port==1", json!([]))] {
-        let answer = consul.get(&format!("/v1/catalog/node-services/bare{query}"));
-        let answer: Value = serde_json::from_str(answer.text()).expect("the answer is JSON");
-        assert_eq!(answer["Services"], services, "{query}");
     }
 }

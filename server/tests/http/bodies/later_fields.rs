@@ -118,12 +118,3 @@ fn namespaces_are_refused_in_the_words_of_each_endpoint() {
             .is(400, bare);
     }
 }
-
-#[test]
-fn a_ttl_in_the_catalog_must_be_a_duration() {
-    let body = r#"{"Node":"n","Address":"1.1.1.1","Check":{"Name":"c","Definition":{"Interval":"","TTL":""}}}"#;
-    let text = r#"Request decode failed: time: invalid duration """#;
-    Consul::v1_8()
-        .put("/v1/catalog/register", body)
-        .is(400, text);
-}

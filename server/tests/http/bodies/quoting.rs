@@ -17,9 +17,7 @@ fn answers(version: Version, in_path: &str, in_text: &str, quoted: &str) {
     let consul = Consul::of(version);
     let what = |operation: &str| {
         let answer = consul.put("/v1/txn", operation);
-        let answer: serde_json::Value =
-            serde_json::from_slice(&answer.body).expect("the body is JSON");
-        answer["Errors"][0]["What"].clone()
+        answer.json()["Errors"][0]["What"].clone()
     };
     let get = format!(r#"[{{"KV":{{"Verb":"get","Key":"k{in_text}"}}}}]"#);
     assert_eq!(what(&get), format!(r#"key "k{quoted}" doesn't exist"#));

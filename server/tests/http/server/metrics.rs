@@ -10,12 +10,8 @@ use crate::support::{Consul, create_session, request};
 const METRICS: &str = "/v1/agent/metrics";
 const PROMETHEUS: &str = "/v1/agent/metrics?format=prometheus";
 
-fn advance(consul: &Consul, seconds: u64) {
-    consul.server().advance(Duration::from_secs(seconds));
-}
-
 fn shown(consul: &Consul) -> Value {
-    serde_json::from_str(consul.get(METRICS).text()).expect("metrics are JSON")
+    consul.get(METRICS).json()
 }
 
 /// The number of values of a metric, with its labels.
@@ -29,13 +25,13 @@ fn count(metrics: &Value, kind: &str, name: &str, labels: &Value) -> u64 {
 #[test]
 fn an_interval_counts_what_happened_in_it() {
     let consul = Consul::frozen(Version::V1_8_7);
-    advance(&consul, 10);
+    consul.advance(10);
     for value in ["a", "b", "c"] {
         consul.put("/v1/kv/k", value).is(200, "true");
     }
     consul.put("/v1/kv/k?cas=x", "").code();
     consul.get("/v1/kv/k");
-    advance(&consul, 10);
+    consul.advance(10);
     let metrics = shown(&consul);
     let of = |kind, name| count(&metrics, kind, name, &json!({}));
     assert_eq!(of("Samples", "consul.http.PUT.v1.kv._"), 4);
@@ -45,7 +41,7 @@ fn an_interval_counts_what_happened_in_it() {
     assert_eq!(of("Counters", "consul.rpc.query"), 1);
     let set = json!({"op": "set"});
     assert_eq!(count(&metrics, "Samples", "consul.fsm.kvs", &set), 3);
-    advance(&consul, 10);
+    consul.advance(10);
     assert_eq!(
         count(&shown(&consul), "Samples", "consul.kvs.apply", &json!({})),
         0
@@ -66,9 +62,9 @@ fn a_session_that_lapses_is_counted_and_a_wait_takes_as_long_as_the_clock_says()
     let before = shown(&consul);
     assert_eq!(gauge(&before, "consul.session_ttl.active"), 1);
     assert_eq!(gauge(&before, "consul.rpc.queries_blocking"), 1);
-    advance(&consul, 20);
+    consul.advance(20);
     blocked.answer();
-    advance(&consul, 10);
+    consul.advance(10);
     let metrics = shown(&consul);
     let lapsed = "consul.session_ttl.invalidate";
     assert_eq!(count(&metrics, "Samples", lapsed, &json!({})), 1);
@@ -103,11 +99,11 @@ fn prometheus_is_shown_for_as_long_as_metrics_are_kept() {
     consul.put("/v1/kv/k", "x").is(200, "true");
     let shows = |line: &str| consul.get(PROMETHEUS).text().contains(line);
     assert!(shows("\nconsul_kvs_apply{quantile=\"0.5\"} 0\n"));
-    advance(&consul, 10);
+    consul.advance(10);
     assert!(shows("\nconsul_kvs_apply{quantile=\"0.5\"} NaN\n"));
-    advance(&consul, 50);
+    consul.advance(50);
     assert!(shows("\nconsul_kvs_apply_count 1\n"));
-    advance(&consul, 1);
+    consul.advance(1);
     assert!(!shows("consul_kvs_apply"));
 }
 
@@ -127,7 +123,7 @@ fn later_releases_stream_one_interval_after_another() {
     assert!(!wire.has_something_to_read());
     let labels = json!({"method": "PUT", "path": "v1_kv__"});
     for counted in [1, 0] {
-        advance(&consul, 10);
+        consul.advance(10);
         let metrics = interval(wire.chunk());
         assert_eq!(
             count(&metrics, "Samples", "consul.api.http", &labels),

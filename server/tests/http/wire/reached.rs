@@ -17,10 +17,6 @@ fn register(consul: &Consul, name: &str) {
     consul.put("/v1/catalog/register", body).is(200, "true");
 }
 
-fn read(consul: &Consul, path: &str) -> Value {
-    serde_json::from_slice(&consul.get(path).body).expect("the body is JSON")
-}
-
 /// The port and the names of the ports of a service in an answer.
 fn shown(service: &Value) -> (&Value, Vec<&str>) {
     let ports = service["Ports"].as_array().expect("it has several");
@@ -35,14 +31,13 @@ fn all_reads_show_all_ports() {
     let body = format!(r#"{{"Name":"own","Ports":{PORTS}}}"#);
     consul.put("/v1/agent/service/register", body).is(200, "");
     let get = r#"[{"Service":{"Verb":"get","Node":"n","Service":{"ID":"s"}}}]"#;
-    let txn = consul.put("/v1/txn", get);
-    let txn: Value = serde_json::from_slice(&txn.body).expect("the body is JSON");
+    let txn = consul.put("/v1/txn", get).json();
     let body = br#"{"Name":"q","Service":{"Service":"web"}}"#;
     let query = consul.ask_with("POST", "/v1/query", &[], body);
     assert_eq!(query.code(), 200);
-    let found = read(&consul, "/v1/query/q/execute");
-    let of_node = read(&consul, "/v1/catalog/node-services/n");
-    let health = read(&consul, "/v1/agent/health/service/id/own");
+    let found = consul.get("/v1/query/q/execute").json();
+    let of_node = consul.get("/v1/catalog/node-services/n").json();
+    let health = consul.get("/v1/agent/health/service/id/own").json();
     let (default, none) = (json!(80), Value::Null);
     for (service, port) in [
         (&txn["Results"][0]["Service"], &none),
@@ -69,7 +64,7 @@ fn filters_know_ports_and_sockets_since_their_release() {
     register(&new, "web");
     for (path, filter) in later {
         let target = format!("{path}?filter={}", filter.replace(' ', "+"));
-        let rows = read(&new, &target);
+        let rows = new.get(&target).json();
         assert_eq!(rows.as_array().map(Vec::len), Some(1), "{filter}");
         let selector = filter.split(['=', '!', ' ']).next().unwrap_or_default();
         let first = selector.strip_suffix(".Name").unwrap_or(selector);
@@ -94,7 +89,7 @@ fn other_ports_are_another_content() {
     let hash = |ports: &str| {
         let body = format!(r#"{{"Name":"own","Ports":{ports}}}"#);
         consul.put("/v1/agent/service/register", body).is(200, "");
-        read(&consul, "/v1/agent/service/own")["ContentHash"].clone()
+        consul.get("/v1/agent/service/own").json()["ContentHash"].clone()
     };
     let first = hash(PORTS);
     assert_eq!(hash(PORTS), first);
@@ -128,12 +123,12 @@ fn virtual_addresses_do_not_disturb_the_comparison_of_agent_and_catalog() {
     let consul = Consul::frozen(Version::V1_22_0);
     let body = r#"{"Name":"own","Port":1,"Connect":{"Native":true},"Locality":{"Region":"r"}}"#;
     consul.put("/v1/agent/service/register", body).is(200, "");
-    let row = read(&consul, "/v1/catalog/service/own");
+    let row = consul.get("/v1/catalog/service/own").json();
     let addresses = &row[0]["ServiceTaggedAddresses"];
     assert_eq!(
         *addresses,
         json!({"consul-virtual": {"Address": "240.0.0.1", "Port": 1}})
     );
     consul.server().advance(Duration::from_secs(600));
-    assert_eq!(read(&consul, "/v1/catalog/service/own"), row);
+    assert_eq!(consul.get("/v1/catalog/service/own").json(), row);
 }

@@ -1,11 +1,12 @@
 //! The verbs of `acl`, `login` and `logout`, and how every verb is given its token, beside a real Consul's.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proconsul::config::{AclConfig, AclTokens, Config};
 
 use crate::verbs::commands::{Line, compare_on, line, with_input};
+use crate::verbs::folder;
 
 /// ACLs with the management token `root`.
 fn with_acls() -> Config {
@@ -36,16 +37,6 @@ fn root(text: &str) -> Line {
 fn with(name: &str, value: &str, mut line: Line) -> Line {
     line.variables.push((name.to_owned(), value.to_owned()));
     line
-}
-
-/// A folder for the files of a test.
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    for (name, text) in files {
-        fs::write(folder.join(name), text).expect("the target folder can be written");
-    }
-    folder
 }
 
 /// Puts a folder in place of `DIR`.

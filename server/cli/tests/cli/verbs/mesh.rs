@@ -1,11 +1,12 @@
 //! `config` and `intention` print and exit as those of a real Consul 1.8.7, on servers of ours.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use proconsul::Server;
 use proconsul::config::Config;
 
 use crate::verbs::commands::{Line, compare_on, line, own, run, seen, with_input};
+use crate::verbs::folder;
 
 /// Runs both commands as 1.8.7: it decides which kinds and fields ours knows.
 fn compare(lines: Vec<Line>) {
@@ -17,36 +18,15 @@ fn compare(lines: Vec<Line>) {
     compare_on(&lines, &Config::default());
 }
 
-/// A folder of files, which is deleted with the test.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new(name: &str, files: &[(&str, &str)]) -> Self {
-        let name = format!("proconsul-{name}-{}", std::process::id());
-        let folder = std::env::temp_dir().join(name);
-        std::fs::create_dir_all(&folder).expect("a folder for temporary files");
-        for (name, text) in files {
-            std::fs::write(folder.join(name), text).expect("a writable folder");
+/// A command line in which `@name` is the path of a file.
+fn on_files(folder: &Path, text: &str) -> Line {
+    let mut line = line(text);
+    for argument in &mut line.arguments {
+        if let Some(name) = argument.strip_prefix('@') {
+            *argument = folder.join(name).display().to_string();
         }
-        Self(folder)
     }
-
-    /// Returns a command line in which `@name` is the path of a file.
-    fn line(&self, text: &str) -> Line {
-        let mut line = line(text);
-        for argument in &mut line.arguments {
-            if let Some(name) = argument.strip_prefix('@') {
-                *argument = self.0.join(name).display().to_string();
-            }
-        }
-        line
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    line
 }
 
 fn written(document: &'static str) -> Line {
@@ -65,12 +45,12 @@ fn config_entries_are_written_read_listed_and_deleted() {
             r#"{"kind":"service-defaults","name":"api","protocol":"http"}"#,
         ),
     ];
-    let folder = Folder::new("config-verbs", &files);
+    let folder = folder("config-verbs", &files);
     let api = r#"{"Kind":"service-defaults","Name":"api"}"#;
     let cas = |flags: &str| with_input(&format!("config write {flags} -"), api);
     let mut lines = vec![
-        folder.line("config write @web.hcl"),
-        folder.line("config write @api.json"),
+        on_files(&folder, "config write @web.hcl"),
+        on_files(&folder, "config write @api.json"),
         cas("-cas"),
         cas("-cas -modify-index=0"),
         cas("-cas -modify-index=1"),
@@ -341,8 +321,13 @@ const INTENTIONS: &[&str] = &[
 
 #[test]
 fn intentions() {
-    let folder = Folder::new("intention-verbs", FILES_OF_INTENTIONS);
-    compare(INTENTIONS.iter().map(|text| folder.line(text)).collect());
+    let folder = folder("intention-verbs", FILES_OF_INTENTIONS);
+    compare(
+        INTENTIONS
+            .iter()
+            .map(|text| on_files(&folder, text))
+            .collect(),
+    );
 }
 
 /// What each line prints on a server of the newest release, and its exit code.

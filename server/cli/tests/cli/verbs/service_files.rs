@@ -1,11 +1,11 @@
 //! `services register` and `deregister`, with flags and with files in both languages.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proconsul::Server;
 
 use crate::verbs::commands::{Line, compare, line, own, run, seen};
+use crate::verbs::folder;
 
 const WEB: &str = r#"
     service {
@@ -24,16 +24,6 @@ const WEB: &str = r#"
     services { name = "two" check { ttl = "20s" } }
     services { name = "three" address = "10.0.0.3" enable_tag_override = true }
 "#;
-
-/// A folder with these files.
-fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    fs::create_dir_all(&folder).expect("the target folder can be written");
-    for (name, text) in files {
-        fs::write(folder.join(name), text).expect("the target folder can be written");
-    }
-    folder
-}
 
 fn on_files(verb: &str, folder: &Path, names: &[&str]) -> Line {
     let paths = names
