@@ -3,7 +3,9 @@
 
 mod circles;
 mod documents;
+mod endpoints;
 mod imports;
+mod links;
 mod routes;
 mod sources;
 mod versions;
