@@ -7,17 +7,14 @@
 //! * `rust` blocks are parts of the tests in `programs/`.
 //! * Blocks in other languages are parts of a package's page, which `server/packaging/test` runs.
 
-#[cfg(feature = "cli")]
 mod blocks;
 mod programs;
-#[cfg(all(unix, feature = "cli"))]
+#[cfg(unix)]
 mod shell;
 
-#[cfg(feature = "cli")]
 use blocks::{Block, file, lines, paths};
 
 /// The trimmed lines of all files of a folder.
-#[cfg(feature = "cli")]
 fn lines_below(folder: &str, extension: &str) -> Vec<Vec<String>> {
     let paths = paths(folder, extension);
     let files = paths.iter().map(|path| file(path));
@@ -26,7 +23,6 @@ fn lines_below(folder: &str, extension: &str) -> Vec<Vec<String>> {
 }
 
 /// Whether a block stands line by line in one of the files; what is indented otherwise is the same.
-#[cfg(feature = "cli")]
 fn is_part(block: &Block, files: &[Vec<String>]) -> bool {
     let shown: Vec<&str> = lines(&block.text).collect();
     files
@@ -34,7 +30,6 @@ fn is_part(block: &Block, files: &[Vec<String>]) -> bool {
         .any(|file| file.windows(shown.len()).any(|part| part == shown))
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn rust_blocks_are_parts_of_tests() {
     let mut files = lines_below("server/tests/book/programs", "rs");
@@ -51,7 +46,6 @@ fn rust_blocks_are_parts_of_tests() {
     );
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn blocks_in_other_languages_are_parts_of_packages_pages() {
     const DATA: &[&str] = &["hcl", "json", "text", "toml"];

@@ -17,6 +17,13 @@ fn ci_calls_the_test_command_of_the_readme() {
     assert!(read(".ci/run").lines().any(|line| line.contains(command)));
 }
 
+/// Everything else is in the book.
+#[test]
+fn the_readme_is_a_front_page() {
+    let lines = read("README.md").lines().count();
+    assert!(lines <= 150, "README.md has {lines} lines, of at most 150");
+}
+
 #[test]
 fn the_code_map_names_every_part_of_the_server() {
     let map = read("ARCHITECTURE.md");
