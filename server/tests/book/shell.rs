@@ -1,9 +1,9 @@
 //! Runs the blocks for a shell.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::net::TcpListener;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -23,8 +23,7 @@ const BOUND: Duration = Duration::from_secs(60);
 const MARK: &str = "@@@ command ";
 
 /// What a block that starts no agent finds.
-const AGENT: &str =
-    "proconsul agent -dev --control >agent.log 2>&1 &\nproconsul ready -timeout 10s >/dev/null\n";
+const AGENT: &str = "proconsul agent -dev --control &\nproconsul ready -timeout 10s >/dev/null\n";
 
 /// A command of a `console` block, and the lines that it prints.
 struct Call {
@@ -72,7 +71,10 @@ fn missing<'a>(output: &str, expected: &'a [String]) -> Option<&'a String> {
     expected.find(|shown| !lines.any(|line| is_shown(line, shown.trim_end())))
 }
 
-/// Three ports for the 8400, 8500 and 8501 of a block. They are below those that a system gives by itself, so nobody else gets
+/// The ports of the pages: of the control plane alone, of HTTP, of HTTPS.
+const SHOWN: [&str; 3] = ["8400", "8500", "8501"];
+
+/// A port for each of [`SHOWN`]. They are below those that a system gives by itself, so nobody else gets
 /// them meanwhile by asking for any.
 fn ports(number: usize) -> [u16; 3] {
     let process = std::process::id() as usize;
@@ -86,8 +88,10 @@ fn ports(number: usize) -> [u16; 3] {
     [next(), next(), next()]
 }
 
+/// Whether nobody listens there, and no port of the pages is a part of it, which would be replaced, too.
 fn is_free(port: u16) -> bool {
-    TcpListener::bind(("127.0.0.1", port)).is_ok()
+    let shown = port.to_string();
+    !SHOWN.iter().any(|own| shown.contains(own)) && TcpListener::bind(("127.0.0.1", port)).is_ok()
 }
 
 /// The folder of a block: its home, with the binary where Cargo installs it.
@@ -96,8 +100,16 @@ fn home(number: usize) -> PathBuf {
     _ = fs::remove_dir_all(&home);
     let programs = home.join(".cargo/bin");
     fs::create_dir_all(&programs).expect("the folder can be made");
-    let binary = programs.join("proconsul");
-    symlink(env!("CARGO_BIN_EXE_proconsul"), binary).expect("the folder is new");
+    // An agent's log goes elsewhere: its lines could come within those of a command.
+    let binary = env!("CARGO_BIN_EXE_proconsul");
+    let log = r#"[ "$1" != agent ] || exec >>"$HOME/agent.log" 2>&1"#;
+    let program = programs.join("proconsul");
+    fs::write(
+        &program,
+        format!("#!/bin/sh\n{log}\nexec '{binary}' \"$@\"\n"),
+    )
+    .and_then(|()| fs::set_permissions(&program, Permissions::from_mode(0o755)))
+    .expect("the folder is new");
     home
 }
 
@@ -156,7 +168,7 @@ fn complaint(number: usize, block: &Block) -> Option<String> {
     fs::write(home.join(".curlrc"), format!("{settings}{fails}")).expect("the folder is there");
     let ports = ports(number);
     let mut text = block.text.clone();
-    for (shown, port) in ["8400", "8500", "8501"].into_iter().zip(ports) {
+    for (shown, port) in SHOWN.into_iter().zip(ports) {
         text = text.replace(shown, &port.to_string());
     }
     let is_console = block.language == "console";
@@ -172,8 +184,8 @@ fn complaint(number: usize, block: &Block) -> Option<String> {
     let agent = if starts_its_own { "" } else { AGENT };
     let status = run(&home, &format!("{agent}{text}"), ports[1]);
     let read = |name| fs::read_to_string(home.join(name)).unwrap_or_default();
-    let (output, errors) = (read("output"), read("errors"));
-    let said = || format!("{block}: {status:?}\n{output}\n{errors}");
+    let (output, errors, log) = (read("output"), read("errors"), read("agent.log"));
+    let said = || format!("{block}: {status:?}\n{output}\n{errors}\n{log}");
     if !status.is_some_and(|status| status.success()) {
         return Some(said());
     }
