@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use proconsul_conformance::cases;
-use proconsul_conformance::report::coverage::{page, renewed, table};
+use proconsul_conformance::report::coverage::{page, renewed, summary, table};
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
 
@@ -39,16 +39,25 @@ fn what_real_servers_were_asked_are_cases_that_held() {
 }
 
 #[test]
-fn the_readme_has_the_table_of_today() {
+fn the_documents_have_the_figures_of_today() {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases).expect("deviations.toml is in order");
-    let readme = read("README.md");
-    let made = renewed(&readme, &table(&cases, &deviations, &asked()));
-    let made = made.expect("the README has a place for the table");
-    assert!(
-        made == readme,
-        "the README is stale: see the top of this file"
-    );
+    let asked = asked();
+    let parts = [
+        ("README.md", summary(&cases, &deviations, &asked)),
+        (
+            "docs/src/compatibility.md",
+            table(&cases, &deviations, &asked),
+        ),
+    ];
+    for (document, made) in parts {
+        let written = read(document);
+        let made = renewed(&written, &made).expect("the document has a place for the table");
+        assert!(
+            made == written,
+            "{document} is stale: see the top of this file"
+        );
+    }
 }
 
 #[test]

@@ -52,7 +52,7 @@ enum Verb {
     Sequences(verbs::Sequences),
     /// Stands between your programs and your real Consul, does the same at proconsul, and shows what that answers differently.
     Shadow(shadow::Shadow),
-    /// Makes the README's table and UNCOVERED.md anew, in the repository that is the current folder.
+    /// Makes the figures in README.md and in the book, and UNCOVERED.md, anew, in the repository that is the current folder.
     Coverage,
 }
 

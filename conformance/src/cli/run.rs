@@ -37,7 +37,7 @@ pub(super) struct Run {
     copies: NonZero<usize>,
     #[command(flatten)]
     known: Known,
-    /// Keep which cases held, and when, in FOLDER/<version>/asked.json, from which the table of the README is counted. A real Consul only.
+    /// Keep which cases held, and when, in FOLDER/<version>/asked.json, from which the figures in the documentation are counted. A real Consul only.
     #[arg(long, value_name = "FOLDER")]
     count: Option<PathBuf>,
 }

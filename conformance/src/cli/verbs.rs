@@ -145,16 +145,22 @@ fn side(target: &Target) -> Side {
 pub(super) fn coverage() -> Result<u8, ToolError> {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases)?;
-    let readme = Path::new("README.md");
     let asked = Asked::read_all(Path::new("fixtures"))?;
-    let table = coverage::table(&cases, &deviations, &asked);
-    let made = coverage::renewed(&read(readme)?, &table);
-    let made = made.ok_or_else(|| {
-        ToolError(
-            "README.md has no place for the table: run this at the root of the repository".into(),
-        )
-    })?;
-    write(readme, &made)?;
+    let parts = [
+        ("README.md", coverage::summary(&cases, &deviations, &asked)),
+        (
+            "docs/src/compatibility.md",
+            coverage::table(&cases, &deviations, &asked),
+        ),
+    ];
+    for (document, made) in parts {
+        let path = Path::new(document);
+        let made = coverage::renewed(&read(path)?, &made).ok_or_else(|| {
+            let from = "run this at the root of the repository";
+            ToolError(format!("{document} has no place for the table: {from}"))
+        })?;
+        write(path, &made)?;
+    }
     write(Path::new("conformance/UNCOVERED.md"), &coverage::page())?;
     Ok(0)
 }

@@ -11,19 +11,113 @@ use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
 
 /// The line before and after the generated part of a document.
-pub const BEGIN: &str = "<!-- made by `proconsul-conformance coverage`; do not edit -->";
+pub const BEGIN: &str =
+    "<!-- made by `cargo run -p proconsul-conformance -- coverage`; do not edit -->";
 /// See [`BEGIN`].
-pub const END: &str = "<!-- end of what is made -->";
+pub const END: &str = "<!-- end of the suite's figures -->";
 
-/// The table of the README: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
-/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed.
+/// The areas of the README's table, the topics of each, and what is emulated of it. Each topic is in one area.
+const AREAS: &[(&str, &[&str], &str)] = &[
+    (
+        "Keys and blocking queries",
+        &["blocking", "concurrent", "index", "kv"],
+        "all of it, with Consul's indexes and wake-ups",
+    ),
+    (
+        "Sessions and locks",
+        &["invalidation", "lock-delay", "session"],
+        "all of it: TTLs, behaviors, lock-delay, checks that end sessions",
+    ),
+    (
+        "Transactions",
+        &["txn"],
+        "all verbs of KV, Node, Service and Check",
+    ),
+    (
+        "Catalog and health",
+        &["catalog", "filter", "health", "page"],
+        "nodes, services, checks, `?filter=`; what Consul's own web UI reads",
+    ),
+    (
+        "Agent",
+        &["agent", "settings"],
+        "its services, checks that are run, maintenance, reload, metrics, log; Consul's configuration files",
+    ),
+    (
+        "ACLs",
+        &["acl"],
+        "policies, roles, tokens, binding rules, logins by JSON Web Token; the legacy system before 1.11",
+    ),
+    (
+        "Queries, events, coordinates",
+        &["coordinate", "event", "query"],
+        "prepared queries without failover, user events, coordinates that clients send",
+    ),
+    (
+        "Configuration entries, intentions",
+        &["config"],
+        "stored, checked, matched and compiled into discovery chains; no proxy follows them",
+    ),
+    (
+        "HTTP and the cluster",
+        &[
+            "endpoint", "http", "operator", "shaped", "snapshot", "status",
+        ],
+        "Consul's headers, errors and redirects; snapshots; a cluster of one server",
+    ),
+];
+
+/// The table of the README: what is emulated by area, and how many claims of the suite are met.
+///
+/// # Panics
+/// When a topic is in no area.
 #[must_use]
-pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
-    let mut text = String::from("| what | claims |");
+pub fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+    let mut text = String::from("| area | emulated | cases | pass |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
     }
-    text.push_str(" not seen on any | met by the emulator |\n|---|---|---|---|");
+    text.push_str("\n|---|---|---|---|");
+    text.push_str(&"---|".repeat(asked.len()));
+    text.push('\n');
+    let mut left: BTreeSet<&str> = cases.iter().map(|case| topic(case)).collect();
+    let all = [("All", [].as_slice(), "")];
+    for (area, topics, emulated) in AREAS.iter().chain(&all) {
+        let is_all = topics.is_empty();
+        let own = cases.iter().copied();
+        let own: Vec<&Case> = own
+            .filter(|case| is_all || topics.contains(&topic(case)))
+            .collect();
+        topics.iter().for_each(|topic| _ = left.remove(topic));
+        let met = own
+            .iter()
+            .filter(|case| deviations.reason(case.id).is_none());
+        let mut figures = vec![own.len(), met.count()];
+        let held = |asked: &Asked| {
+            own.iter()
+                .filter(|case| asked.pass.contains(case.id))
+                .count()
+        };
+        figures.extend(asked.iter().map(held));
+        let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
+        line(
+            &mut text,
+            &format!("| {area} | {emulated} | {} |", figures.join(" | ")),
+        );
+    }
+    assert!(left.is_empty(), "topics without an area: {left:?}");
+    text
+}
+
+/// The table of the book: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
+/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed.
+#[must_use]
+pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+    let mut text = String::from("| topic | cases |");
+    for asked in asked {
+        text.push_str(&format!(" seen on a real {} |", asked.version));
+    }
+    text.push_str(" seen on none | pass |\n|---|---|---|---|");
     text.push_str(&"---|".repeat(asked.len()));
     text.push('\n');
     let mut topics: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
@@ -40,11 +134,11 @@ pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> Strin
     }
     line(
         &mut text,
-        "No real server of another release has been asked: claims about it come from documents.",
+        "No real server of another release was asked: claims about these come from documents.",
     );
     let unmet = deviating(cases, deviations);
     if !unmet.is_empty() {
-        text.push_str("\nWhat proconsul does not do as Consul does:\n\n");
+        text.push_str("\nKnown differences:\n\n");
     }
     for (why, claims) in unmet {
         line(&mut text, &format!("- {why}: {}.", named(&claims)));
@@ -62,7 +156,7 @@ fn told(asked: &Asked) -> String {
     let held = asked.pass.len();
     if asked.from_recordings {
         return format!(
-            "A real Consul {version} ({build}) was recorded {runs}: {held} claims held; what else it was asked is not counted ([which build that is](fixtures/README.md))."
+            "A real Consul {version} ({build}) was recorded {runs}: {held} claims held; other cases are not counted ([which build that is](../../fixtures/README.md))."
         );
     }
     let failed = asked.fail.len();
@@ -108,7 +202,7 @@ fn named(cases: &[&Case]) -> String {
     }
     let topics: BTreeSet<_> = cases.iter().map(|case| topic(case)).collect();
     let topics: Vec<_> = topics.iter().map(|topic| format!("`{topic}/`")).collect();
-    format!("{} claims of {}", cases.len(), topics.join(", "))
+    format!("{} cases of {}", cases.len(), topics.join(", "))
 }
 
 fn topic(case: &Case) -> &'static str {
@@ -190,7 +284,7 @@ mod tests {
         };
         let both = table(&cases, &deviations, &[asked, recorded]);
         assert!(both.contains("| kv | 2 | 1 | 1 | 0 | 1 |"), "{both}");
-        let told = "1.22.0 (1.22.0 go1.25.4) was recorded -dev on 2026-11-22: 1 claims held;";
+        let told = "1.22.0 (1.22.0 go1.25.4) was recorded -dev on 2026-11-22: 1 claims held; other cases are not counted (";
         assert!(both.contains(told), "{both}");
         assert!(
             text.contains("- not yet: Keys are cleaned (`kv/b`)."),
@@ -204,7 +298,7 @@ mod tests {
         "#;
         let deviations = Deviations::parse(both, &cases).expect("the lines name cases");
         let text = table(&cases, &deviations, &[]);
-        assert!(text.contains("- never: 2 claims of `kv/`."), "{text}");
+        assert!(text.contains("- never: 2 cases of `kv/`."), "{text}");
     }
 
     #[test]

@@ -3,6 +3,8 @@
 
 mod circles;
 mod documents;
+mod endpoints;
+mod links;
 mod routes;
 mod sources;
 mod versions;

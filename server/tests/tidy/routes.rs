@@ -1,8 +1,19 @@
-//! The table of all routes, `server/ROUTES.md`, which is made from the tables of the pages.
+//! The table of all routes, `server/ROUTES.md`, and that of endpoints in the book, which are made from the tables of the
+//! pages: `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes` writes both anew.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::endpoints::AREAS;
 use crate::{assert_none, files, root};
+
+/// The line before and after the table in the book.
+const BEGIN: &str =
+    "<!-- made by `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes`; do not edit -->";
+/// See [`BEGIN`].
+const END: &str = "<!-- end of the endpoints -->";
+
+/// What the table says of a release without a route.
+const UNKNOWN: &str = "unknown path";
 
 /// Paths that are answered as by a server that does not use what they are about.
 const SHAPED: &[&str] = &[
@@ -32,8 +43,25 @@ const PARTLY_REFUSED: &[(&str, &str)] = &[
     ("/v1/peering/token", "POST with a name"),
 ];
 
-/// The words of the table about a route: in 1.8.7, in 1.22.0, and its methods.
-fn rows_of(path: &str, text: &str, rows: &mut BTreeMap<String, String>) {
+/// A route, and what is made of a request to it in both releases.
+struct Route {
+    methods: String,
+    old: String,
+    new: String,
+}
+
+/// What a server that knows the route makes of a request to it.
+fn kind<'a>(route: &'a Route) -> &'a str {
+    let known = if route.new == UNKNOWN {
+        &route.old
+    } else {
+        &route.new
+    };
+    known.split([':', ';']).next().unwrap_or_default()
+}
+
+/// Adds the routes of a file.
+fn routes_of(path: &str, text: &str, routes: &mut BTreeMap<String, Route>) {
     let Some((_, table)) = text.split_once("\nroutes! {\n") else {
         return;
     };
@@ -58,26 +86,35 @@ fn rows_of(path: &str, text: &str, rows: &mut BTreeMap<String, String>) {
             None => answered.to_owned(),
         };
         let [old, new] = if row.contains(", since ") {
-            ["unknown path", answered.as_str()]
+            [UNKNOWN, answered.as_str()]
         } else if row.contains(", until ") {
-            [answered.as_str(), "unknown path"]
+            [answered.as_str(), UNKNOWN]
         } else {
             [answered.as_str(); 2]
         };
         let methods = if methods.is_empty() { "any" } else { methods };
-        let words = format!("| `{route}` | {methods} | {old} | {new} |\n");
-        rows.insert(route.to_owned(), words);
+        let [methods, old, new] = [methods, old, new].map(str::to_owned);
+        routes.insert(route.to_owned(), Route { methods, old, new });
     }
 }
 
-fn table() -> String {
-    let mut rows = BTreeMap::new();
+fn routes() -> BTreeMap<String, Route> {
+    let mut routes = BTreeMap::new();
     for page in files() {
         if page.path.starts_with("server/src/http/api/") {
-            rows_of(&page.path, &page.text, &mut rows);
+            routes_of(&page.path, &page.text, &mut routes);
         }
     }
-    let rows: String = rows.into_values().collect();
+    assert!(routes.len() > 100, "the tables of routes are found");
+    routes
+}
+
+fn table(routes: &BTreeMap<String, Route>) -> String {
+    let rows = routes.iter().map(|(path, route)| {
+        let Route { methods, old, new } = route;
+        format!("| `{path}` | {methods} | {old} | {new} |\n")
+    });
+    let rows: String = rows.collect();
     format!(
         "# Routes\n\n\
          Made from the tables of routes in `server/src/http/api/`: `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes`\n\
@@ -87,10 +124,74 @@ fn table() -> String {
     )
 }
 
+/// The routes that an endpoint of the book's table stands for.
+fn routes_behind<'r>(endpoint: &str, routes: &'r BTreeMap<String, Route>) -> Vec<&'r str> {
+    let path = endpoint.split('<').next().unwrap_or_default();
+    let is_all = endpoint == "/v1/acl/<path>";
+    let named = routes.keys().map(String::as_str);
+    let named = named.filter(|route| *route == path || is_all && route.starts_with(path));
+    named.collect()
+}
+
+/// The table of the book, and what is wrong with the list that it is made of.
+fn endpoints(routes: &BTreeMap<String, Route>) -> (String, Vec<String>) {
+    let mut text = String::new();
+    let mut complaints = Vec::new();
+    let mut listed = Vec::new();
+    for (area, rows) in AREAS {
+        text += &format!("\n### {area}\n\n| endpoint | | |\n|---|---|---|\n");
+        for (endpoints, note) in *rows {
+            let mut kinds = BTreeSet::new();
+            for endpoint in endpoints.split(' ') {
+                let behind = routes_behind(endpoint, routes);
+                if behind.is_empty() {
+                    complaints.push(format!("no route: {endpoint}"));
+                }
+                kinds.extend(behind.iter().map(|route| kind(&routes[*route])));
+                listed.extend(behind);
+            }
+            if kinds.len() > 1 {
+                complaints.push(format!("differ, and need rows of their own: {endpoints}"));
+            }
+            let kind = kinds.pop_first().unwrap_or_default();
+            let kind = if kind == "refused" { "501" } else { kind };
+            let endpoints = endpoints.replace(' ', "`, `");
+            text += &format!("| `{endpoints}` | {kind} | {note} |\n");
+        }
+    }
+    let missing = routes
+        .keys()
+        .filter(|route| !listed.contains(&route.as_str()));
+    complaints.extend(missing.map(|route| format!("not in endpoints.rs: {route}")));
+    (text, complaints)
+}
+
+/// The page with the table between its marks made anew.
+fn renewed(page: &str, table: &str) -> Option<String> {
+    let (before, rest) = page.split_once(BEGIN)?;
+    let (_, after) = rest.split_once(END)?;
+    Some(format!("{before}{BEGIN}\n{table}\n{END}{after}"))
+}
+
+#[test]
+fn the_books_table_of_endpoints_is_up_to_date() {
+    let path = root().join("docs/src/compatibility.md");
+    let written = std::fs::read_to_string(&path).expect("the page is there");
+    let (table, mut complaints) = endpoints(&routes());
+    let page = renewed(&written, &table).expect("the page has a place for the table");
+    if std::env::var_os("WRITE_ROUTES").is_some() {
+        std::fs::write(&path, &page).expect("the page can be written");
+    } else if page != written {
+        let renew = "WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes";
+        complaints.push(format!("docs/src/compatibility.md is stale: {renew}"));
+    }
+    assert_none("the endpoints of the book", &complaints);
+}
+
 #[test]
 fn the_table_of_routes_is_up_to_date() {
     let path = root().join("server/ROUTES.md");
-    let table = table();
+    let table = table(&routes());
     if std::env::var_os("WRITE_ROUTES").is_some() {
         std::fs::write(&path, &table).expect("the table can be written");
     }

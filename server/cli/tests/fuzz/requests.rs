@@ -19,14 +19,13 @@ pub(crate) struct Request {
     pub(crate) is_endless: bool,
 }
 
-/// The routes of Consul's API. The README lists all of them, which another test holds it to.
+/// The routes of Consul's API, from the table that is made of all of them.
 pub(crate) fn routes() -> Vec<&'static str> {
-    let readme = include_str!("../../../../README.md");
-    let code = readme.split('`').skip(1).step_by(2);
-    let routes = code.filter(|code| code.starts_with("/v1/"));
-    let mut routes: Vec<_> = routes
-        .map(|route| route.split(['<', ' ', '?']).next().unwrap_or_default())
-        .collect();
+    let table = include_str!("../../../ROUTES.md").lines();
+    let rows = table.filter_map(|line| line.strip_prefix("| `"));
+    let routes = rows.filter_map(|row| row.split('`').next());
+    let mut routes: Vec<_> = routes.filter(|route| route.starts_with("/v1/")).collect();
+    assert!(routes.len() > 100, "the table of routes is found");
     routes.extend([
         "/v1/kv/",
         "/v1/kv/",

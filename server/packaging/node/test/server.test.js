@@ -156,7 +156,7 @@ function startWithoutPackage(pathFrom) {
 }
 
 test("a platform without a package is named", () => {
-  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install --path server/cli/);
+  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install --path server\/cli/);
 });
 
 test("an old one on the PATH is refused", () => {

@@ -174,7 +174,7 @@ fn what_cannot_be_sent_is_refused() {
     assert!(server.faults().is_empty());
 }
 
-/// The README's example over HTTP: at once, also on a server whose clock stands still.
+/// The book's example over HTTP: at once, also on a server whose clock stands still.
 #[test]
 fn an_error_can_come_at_once() {
     let server = frozen();

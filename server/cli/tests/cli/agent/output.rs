@@ -1,9 +1,7 @@
 //! What the binary prints: versions, help, refusals, the banner and the log.
 
-use std::collections::BTreeSet;
 use std::net::TcpListener;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 
 use crate::agent::{Run, request};
 
@@ -100,30 +98,21 @@ fn help_that_is_asked_for_is_no_failure() {
     }
 }
 
-/// The words in backticks of a paragraph that are names of verbs.
-fn verbs_of(paragraph: &str) -> BTreeSet<&str> {
-    let words = paragraph.split('`').skip(1).step_by(2);
-    let is_verb = |word: &&str| {
-        word.bytes()
-            .all(|byte| byte.is_ascii_lowercase() || byte == b'-')
-    };
-    words.filter(is_verb).collect()
-}
-
+/// Those of Consul are in Consul's own documentation.
 #[test]
-fn the_readme_and_the_help_name_the_same_verbs() {
-    const BEGINNING: &str = "The same binary has these commands of Consul";
-    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
-    let readme = std::fs::read_to_string(readme).expect("the README is there");
-    let at = readme.find(BEGINNING).expect("the README lists the verbs");
-    let paragraph = readme[at..].split("\n\n").next().unwrap_or_default();
-    let help = Run::verb("help-verbs", &["-h"]).output().stdout;
-    let lines = help.lines().filter_map(|line| line.strip_prefix("    "));
-    let verbs: BTreeSet<&str> = lines.filter_map(|line| line.split(' ').next()).collect();
-    let mut named = verbs_of(paragraph);
-    // The README is about the agent everywhere else.
-    named.insert("agent");
-    assert_eq!(named, verbs);
+fn the_book_names_each_flag_that_consul_does_not_have() {
+    let book = include_str!("../../../../../docs/src/agent.md");
+    let help = Run::agent("help-own", &["-h"]).output().stdout;
+    let lines: Vec<&str> = help.lines().collect();
+    let own = lines
+        .windows(2)
+        .filter(|pair| pair[1].ends_with("(proconsul only)."));
+    let own = own.map(|pair| pair[0].trim().split('=').next().unwrap_or_default());
+    let own: Vec<&str> = own.collect();
+    assert!(own.len() > 10, "{help}");
+    for flag in own {
+        assert!(book.contains(&format!("`-{flag}")), "{flag}");
+    }
 }
 
 #[test]

@@ -106,32 +106,6 @@ fn a_flag_enables_acls_whatever_the_release_calls_its_token() {
     assert_eq!(refusal, "==> -acl: the secret of the token is empty\n");
 }
 
-/// N13: the README did not say how ACLs are enabled, without which its lines are refused.
-#[test]
-fn the_readmes_lines_about_acls_work() {
-    let readme = include_str!("../../../../../README.md");
-    assert!(readme.contains("\nproconsul agent -dev --control --acl root &"));
-    let arguments = ["-dev", "--control", "--acl", "root"];
-    let run = Run::agent("start-data-acl-readme", &arguments);
-    let mut agent = run.at_a_free_port().start().ready();
-    let mut asked = 0;
-    for line in readme.lines().filter(|line| line.starts_with("curl")) {
-        let (_, path) = line.split_once("http://127.0.0.1:8500").unwrap_or_default();
-        if !path.starts_with("/proconsul/v1/acl/") {
-            continue;
-        }
-        let path = path.split([' ', '\'']).next().unwrap_or_default();
-        let body = line
-            .split_once("-d '")
-            .and_then(|(_, rest)| rest.split_once('\''));
-        let (method, body) = body.map_or(("GET", ""), |(body, _)| ("POST", body));
-        let (head, answer) = agent.exchange(method, path, body);
-        assert!(head.contains(" 200 OK"), "{line}: {head}\n{answer}");
-        asked += 1;
-    }
-    assert_eq!(asked, 2);
-}
-
 /// Of a server with another name, as a snapshot may be.
 #[test]
 fn a_snapshot_is_restored() {

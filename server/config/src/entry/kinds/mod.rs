@@ -123,7 +123,7 @@ const fn only(name: &'static str, kind: Kind) -> Kind {
     }
 }
 
-/// All kinds. The README's table says of each what is unchecked.
+/// All kinds. The table in `docs/src/compatibility.md` says of each what is unchecked.
 pub(super) const KINDS: &[Kind] = &[
     kind("service-defaults", chain::SERVICE_DEFAULTS).unchecked(Unchecked::Fields(&[
         "Destination",
