@@ -67,15 +67,6 @@ impl Version {
         row.since.iter().any(|since| since.covers(self))
             && row.until.is_none_or(|until| self < until)
     }
-
-    /// Returns the commit that this version was built from; empty for a build that does not say.
-    pub fn revision(self) -> &'static str {
-        if self.has(Behaviour::JsonRevision) {
-            "720b1ad2"
-        } else {
-            ""
-        }
-    }
 }
 
 /// Makes the enum and the table from one list, so that they cannot differ.

@@ -7,6 +7,15 @@ use proconsul_gocompat::quote::printable::Unicode;
 use proconsul_gocompat::{EmbeddedNames, Go};
 
 impl Version {
+    /// Returns the commit that this version was built from; empty for a build that does not say.
+    pub fn revision(self) -> &'static str {
+        if self.has(Behaviour::JsonRevision) {
+            "720b1ad2"
+        } else {
+            ""
+        }
+    }
+
     /// Returns the Go that this version was built with, as far as clients see it.
     pub fn go(self) -> Go {
         let is_new = self.has(Behaviour::HttpMuxEscaped);
