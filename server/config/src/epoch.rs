@@ -3,8 +3,7 @@
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
+use proconsul_gocompat::time::parse_rfc3339;
 
 /// The wall clock at the start of a server's clock: a time from 1970 up to the year 9000.
 ///
@@ -41,8 +40,14 @@ impl FromStr for Epoch {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let time = OffsetDateTime::parse(text, &Rfc3339).ok();
-        let epoch = time.and_then(|time| Self::try_from(SystemTime::from(time)).ok());
+        let since = |nanos: i128| {
+            let seconds = u64::try_from(nanos / 1_000_000_000).ok()?;
+            let nanos = u32::try_from(nanos % 1_000_000_000).ok()?;
+            Some(Duration::new(seconds, nanos))
+        };
+        let since = parse_rfc3339(text).and_then(since);
+        let time = since.and_then(|since| UNIX_EPOCH.checked_add(since));
+        let epoch = time.and_then(|time| Self::try_from(time).ok());
         epoch.ok_or_else(|| {
             format!(
                 "expected a time from 1970 up to the year 9000 such as 2026-01-01T00:00:00Z, not {text:?}"

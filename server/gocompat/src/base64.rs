@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
 
 /// Padding is required; trailing bits are ignored.
 const DECODER: GeneralPurpose = GeneralPurpose::new(
@@ -12,7 +12,10 @@ const DECODER: GeneralPurpose = GeneralPurpose::new(
 
 /// Appends padded standard base64.
 pub fn encode(data: &[u8], out: &mut Vec<u8>) {
-    base64_simd::STANDARD.encode_append(data, out);
+    let start = out.len();
+    out.resize(start + data.len().div_ceil(3) * 4, 0);
+    let written = STANDARD.encode_slice(data, &mut out[start..]);
+    written.expect("there is room for it");
 }
 
 /// Decodes padded standard base64. Line ends are skipped anywhere.
@@ -21,7 +24,7 @@ pub fn encode(data: &[u8], out: &mut Vec<u8>) {
 /// The position that Go names in `illegal base64 data at input byte N`.
 pub fn decode(text: &[u8]) -> Result<Vec<u8>, usize> {
     // Line ends and trailing bits are rare, so the fast path does not support them.
-    let strict = base64_simd::STANDARD.decode_to_vec(text);
+    let strict = STANDARD.decode(text);
     strict.or_else(|_| decode_with_line_ends(text))
 }
 

@@ -30,6 +30,7 @@ pub mod number;
 pub mod quote;
 pub mod regexp;
 pub mod syscall;
+pub mod time;
 pub mod url;
 
 pub use generation::{EmbeddedNames, Go};

@@ -51,7 +51,7 @@ struct Route {
 }
 
 /// What a server that knows the route makes of a request to it.
-fn kind<'a>(route: &'a Route) -> &'a str {
+fn kind(route: &Route) -> &str {
     let known = if route.new == UNKNOWN {
         &route.old
     } else {

@@ -2,13 +2,11 @@
 
 use std::borrow::Cow;
 
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
-
 use proconsul_gocompat::EmbeddedNames;
 use proconsul_gocompat::json::context::{DecodeContext, DecodeError};
 use proconsul_gocompat::json::decode::Decode;
 use proconsul_gocompat::json::value::{Value, ValueKind};
+use proconsul_gocompat::time::{parse_rfc3339, rfc3339};
 
 /// The zero value of Go's type: the first moment of the year 1, in nanoseconds of the Unix epoch.
 const ZERO: i128 = -62_135_596_800_000_000_000;
@@ -35,12 +33,8 @@ impl Decode for GoTime {
                 return context.end(DecodeError::Own(problem(&text, &text, "\"", quote)));
             }
         };
-        let parsed = OffsetDateTime::parse(&text, &Rfc3339).ok();
-        match parsed.filter(|_| text.contains('T')) {
-            Some(time) => {
-                let nanoseconds = time.unix_timestamp_nanos();
-                *place = (nanoseconds != ZERO).then_some(nanoseconds);
-            }
+        match parse_rfc3339(&text) {
+            Some(time) => *place = (time != ZERO).then_some(time),
             None => context.end(DecodeError::Own(unparsable(&text, quote))),
         }
     }
@@ -115,8 +109,7 @@ fn out_of_range(text: &str) -> &'static str {
 
 /// Returns the form of a time, in nanoseconds of the Unix epoch, that Go shows.
 pub(crate) fn format(unix_nanos: i128) -> String {
-    let time = OffsetDateTime::from_unix_timestamp_nanos(unix_nanos);
-    let text = time.ok().and_then(|time| time.format(&Rfc3339).ok());
+    let text = rfc3339(unix_nanos);
     text.unwrap_or_else(|| "0001-01-01T00:00:00Z".to_owned())
 }
 

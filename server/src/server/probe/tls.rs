@@ -8,8 +8,6 @@ use rustls::client::verify_server_name;
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, OtherError, SignatureScheme};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
@@ -73,10 +71,8 @@ fn unverified(why: &str, late: bool) -> String {
 /// Returns Go's words for what is wrong with a certificate.
 fn flaw(error: &CertificateError, late: bool) -> String {
     let when = |time: UnixTime| {
-        let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
-        let time = OffsetDateTime::from_unix_timestamp(seconds).ok();
-        time.and_then(|time| time.format(&Rfc3339).ok())
-            .unwrap_or_default()
+        let nanos = i128::from(time.as_secs()) * 1_000_000_000;
+        proconsul_gocompat::time::rfc3339(nanos).unwrap_or_default()
     };
     let expired = |time, side: &str, bound| {
         let (time, bound) = (when(time), when(bound));

@@ -6,9 +6,8 @@
 use std::collections::BTreeMap;
 
 use proconsul_client::{Client, Error};
+use proconsul_gocompat::time::{parse_rfc3339, rfc850};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use crate::commands::parts::flags::Given;
 use crate::commands::{Failure, Outcome, because, go_text, source};
@@ -412,8 +411,8 @@ fn details(intention: &Intention) -> String {
     rows.extend(others.map(|(label, value)| (label.to_owned(), value)));
     let meta = intention.meta.iter();
     rows.extend(meta.map(|(name, value)| (format!("Meta[{name}]"), value.clone())));
-    if let Ok(created) = OffsetDateTime::parse(&intention.created, &Rfc3339) {
-        rows.push(("Created At".to_owned(), go_date(created)));
+    if let Some(created) = parse_rfc3339(&intention.created).and_then(rfc850) {
+        rows.push(("Created At".to_owned(), created));
     }
     let width = rows.iter().map(|(label, _)| label.chars().count()).max();
     let width = width.unwrap_or(0) + ":  ".len();
@@ -422,16 +421,4 @@ fn details(intention: &Intention) -> String {
         format!("{label:<width$}{value}\n")
     };
     rows.into_iter().map(line).collect()
-}
-
-/// Prints a time in the form of RFC 850.
-fn go_date(time: OffsetDateTime) -> String {
-    let month = &time.month().to_string()[..3];
-    let (hour, minute, second) = time.to_hms();
-    format!(
-        "{}, {:02}-{month}-{:02} {hour:02}:{minute:02}:{second:02} UTC",
-        time.weekday(),
-        time.day(),
-        time.year() % 100
-    )
 }
