@@ -25,7 +25,7 @@ pub struct Config {
     /// The emulated release. Default: [`Version::default`].
     pub version: Version,
     /// What session ids, index salts and jitter are drawn from: the same seed gives the same bytes. Default: `None`, a
-    /// fresh seed for every server, which [`Server::seed`](crate::Server::seed) tells.
+    /// fresh seed for every server, which `Server::seed` tells.
     pub seed: Option<u64>,
     /// Whether the clock stands still, at 0, until a test moves it. Default: false.
     pub frozen: bool,

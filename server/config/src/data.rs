@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// the states, then the keys, then the definitions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DataFiles {
-    /// States (`--load`): what [`Server::dump`](crate::Server::dump) gives, or an archive of `/v1/snapshot`. Each is
-    /// loaded as [`Server::load`](crate::Server::load) does, or restored as a client would, over the former.
+    /// States (`--load`): what `Server::dump` gives, or an archive of `/v1/snapshot`. Each is
+    /// loaded as `Server::load` does, or restored as a client would, over the former.
     pub states: Vec<PathBuf>,
     /// Keys in the form of `consul kv export` (`--kv-file`), which are written one after the other.
     pub keys: Vec<PathBuf>,

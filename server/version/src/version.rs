@@ -22,7 +22,7 @@ pub struct Version {
 
 impl Version {
     /// Debian's 1.8.7, the source of the contract and the recordings. It differs from upstream's 1.8.7 only in the
-    /// headers of raw reads ([`Behaviour::KvRawHeaders`]), which Debian backported.
+    /// headers of raw reads (`Behaviour::KvRawHeaders`), which Debian backported.
     pub const V1_8_7: Version = Version::new(1, 8, 7);
     /// A profile between old and new: the refactored store with the old HTTP layer.
     pub const V1_16_4: Version = Version::new(1, 16, 4);

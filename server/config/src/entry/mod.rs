@@ -1,6 +1,6 @@
 //! Configuration entries as users define them: their kinds, how they are read, checked and shown (operator.md 4).
 //!
-//! A kind is a row of [`kinds`], and its fields are a table. One decoder, by the rules of Go's `mapstructure`, and one
+//! A kind is a row of `kinds`, and its fields are a table. One decoder, by the rules of Go's `mapstructure`, and one
 //! printer serve all of them.
 
 mod check;
