@@ -30,7 +30,8 @@ use proconsul_config::settings::flags::flags;
 use proconsul_config::settings::go_flags;
 use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::syscall::error_text;
-use proconsul_os::{CORES, Caught, Signals};
+use proconsul_os::CORES;
+use proconsul_os::process::{Caught, Signals};
 use proconsul_version::Behaviour;
 
 /// The help before the list of flags.

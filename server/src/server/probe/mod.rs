@@ -10,6 +10,7 @@ mod h2ping;
 mod http;
 #[cfg(feature = "http2-checks")]
 mod http2;
+#[cfg(feature = "script-checks")]
 mod script;
 mod tcp;
 #[cfg(feature = "https-checks")]
@@ -77,9 +78,13 @@ impl Outcome {
     }
 }
 
-#[cfg(not(any(feature = "http2-checks", feature = "https-checks")))]
+#[cfg(not(feature = "http2-checks"))]
 const NO_HTTP2: &str =
     "this build of proconsul speaks no HTTP/2: its feature `http2-checks` is off";
+
+#[cfg(not(feature = "script-checks"))]
+const NO_SCRIPTS: &str =
+    "this build of proconsul runs no scripts: its feature `script-checks` is off";
 
 /// Runs due checks until `end` is ready, and then ends the runs in progress.
 pub(crate) async fn run_checks(
@@ -163,8 +168,9 @@ async fn ask(engine: &Engine, words: Words, run: &ProbeRun) -> Option<Outcome> {
             };
             grpc::ask(&call, late).await
         }
-        #[cfg(not(any(feature = "http2-checks", feature = "https-checks")))]
+        #[cfg(not(feature = "http2-checks"))]
         ProbeTarget::H2Ping { .. } | ProbeTarget::Grpc { .. } => Outcome::critical(NO_HTTP2),
+        #[cfg(feature = "script-checks")]
         ProbeTarget::Script(words) => {
             let script = script::Script {
                 words,
@@ -173,6 +179,8 @@ async fn ask(engine: &Engine, words: Words, run: &ProbeRun) -> Option<Outcome> {
             };
             script::run(&script, late).await
         }
+        #[cfg(not(feature = "script-checks"))]
+        ProbeTarget::Script(_) => Outcome::critical(NO_SCRIPTS),
         ProbeTarget::Http {
             url,
             method,

@@ -13,7 +13,7 @@ use tokio::process::{Child, Command};
 use super::Outcome;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::syscall::error_text;
-use proconsul_os::ProcessGroup;
+use proconsul_os::process::ProcessGroup;
 
 /// The program of a check.
 pub(super) struct Script<'a> {

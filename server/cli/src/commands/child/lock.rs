@@ -10,7 +10,7 @@ use crate::commands::child::Program;
 use crate::commands::parts::flags::Given;
 use crate::commands::{Failure, Outcome, because, child, go_text};
 use crate::output;
-use proconsul_os::{Caught, Signals};
+use proconsul_os::process::{Caught, Signals};
 
 commands! {
     "lock" "PREFIX PROGRAM..." lock "Runs a program while a lock is held" {

@@ -11,12 +11,12 @@ use tokio::process::{Child, Command};
 
 use proconsul_engine::clock::machine_sleep;
 use proconsul_gocompat::syscall::error_text;
-use proconsul_os::{self, Caught, ProcessGroup};
+use proconsul_os::process::{self, Caught, ProcessGroup};
 
 /// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
     if shell {
-        proconsul_os::shell(&words.join(" "))
+        process::shell(&words.join(" "))
     } else {
         let mut command = Command::new(&words[0]);
         command.args(&words[1..]);
@@ -91,6 +91,6 @@ pub(super) fn failure(status: ExitStatus) -> Option<String> {
     }
     Some(match status.code() {
         Some(code) => format!("exit status {code}"),
-        None => proconsul_os::exit_text(status),
+        None => process::exit_text(status),
     })
 }

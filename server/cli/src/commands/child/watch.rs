@@ -10,7 +10,7 @@ use crate::commands::{Failure, Outcome, because, child, go_text, shown};
 use crate::output;
 use proconsul_gocompat::json::encode::to_text;
 use proconsul_gocompat::number::parse_bool;
-use proconsul_os::Signals;
+use proconsul_os::process::Signals;
 
 commands! {
     "watch" "[PROGRAM...]" watch "Prints something, or runs a program whenever it changes" {
