@@ -1,6 +1,5 @@
 //! What holds for every source file.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::{File, assert_none, files, root, rust_files};
@@ -9,8 +8,6 @@ use crate::{File, assert_none, files, root, rust_files};
 const FILE_LINES: usize = 600;
 /// A function of more lines than this is split, too.
 const FUNCTION_LINES: usize = 70;
-/// A folder of more entries than this is split by idea.
-const FOLDER_ENTRIES: usize = 12;
 
 /// Words that must not stand in code, and what to do instead. Lints catch most of them; these hold in tests, too.
 const BANNED: &[(&str, &str)] = &[
@@ -44,37 +41,6 @@ fn files_are_small() {
     };
     let complaints: Vec<_> = rust_files().iter().filter_map(long).collect();
     assert_none("files to split by idea", &complaints);
-}
-
-/// Checks each folder that holds code. A package's root and its `tests` folder are exempt: Cargo decides what stands there.
-#[test]
-fn folders_are_small() {
-    let mut folders: BTreeMap<&Path, BTreeSet<&str>> = BTreeMap::new();
-    let files = files();
-    for file in &files {
-        let mut path = Path::new(&file.path);
-        while let (Some(folder), Some(name)) = (path.parent(), path.file_name()) {
-            let name = name.to_str().expect("names are text");
-            folders.entry(folder).or_default().insert(name);
-            path = folder;
-        }
-    }
-    let is_of_cargo = |folder: &Path| {
-        let package = if folder.ends_with("tests") {
-            folder.parent()
-        } else {
-            Some(folder)
-        };
-        package.is_some_and(|package| root().join(package).join("Cargo.toml").exists())
-    };
-    let is_code = |name: &&str| name.ends_with(".rs") || name.ends_with(".js");
-    let large = folders.iter().filter(|(folder, entries)| {
-        entries.len() > FOLDER_ENTRIES && entries.iter().any(is_code) && !is_of_cargo(folder)
-    });
-    let complaints: Vec<_> = large
-        .map(|(folder, entries)| format!("{}: {} entries", folder.display(), entries.len()))
-        .collect();
-    assert_none("folders to split by idea", &complaints);
 }
 
 #[test]
