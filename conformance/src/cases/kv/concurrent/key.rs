@@ -4,6 +4,7 @@ use std::sync::Barrier;
 
 use crate::case::Case;
 use crate::case::trial::Trial;
+use crate::cases::support::txn::{self, get, op, txn};
 use crate::history::chance::Chance;
 use crate::history::register::{Op, Register, Ret, Shown};
 use crate::history::{History, Recording};
@@ -11,8 +12,6 @@ use crate::runner::verdict::fail;
 use crate::sequence::new_seed;
 use crate::wire::answer::Answer;
 use crate::wire::entry::Entry;
-
-use crate::cases::txn::{self, get, op, txn};
 
 /// Each round has a key and sessions of its own: many short histories find more than a long one, and sooner.
 const ROUNDS: usize = 20;
