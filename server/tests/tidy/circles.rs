@@ -15,6 +15,7 @@ const ROOTS: &[&str] = &[
     "server/store/src/lib.rs",
     "client/src/lib.rs",
     "conformance/src/lib.rs",
+    "conformance/lab/src/lib.rs",
 ];
 
 /// A path in the code, such as `crate::store::Index`.

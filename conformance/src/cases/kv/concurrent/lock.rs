@@ -9,10 +9,9 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::cases::support::txn::{op, txn};
-use crate::history::chance::Chance;
+use crate::history::chance::{Chance, new_seed};
 use crate::history::lock::{End, Locking, Observation, Span, Tenure, Violation};
 use crate::runner::verdict::fail;
-use crate::sequence::new_seed;
 use crate::time::Stopwatch;
 
 /// Each round has a key of its own.
