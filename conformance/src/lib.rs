@@ -9,9 +9,9 @@
 
 pub mod case;
 pub mod cases;
+pub mod command;
 pub mod compare;
-mod differential;
-pub mod mutate;
+pub mod history;
 pub mod report;
 pub mod runner;
 pub mod target;
@@ -27,5 +27,4 @@ pub use crate::runner::{Report, Runner, State, run};
 pub use crate::target::Target;
 pub use crate::target::site::{Site, ToolError};
 
-pub use differential::{history, sequence, shadow};
 pub use target::time;

@@ -4,6 +4,7 @@
 //! left out, and fails nothing.
 
 mod hosts;
+#[path = "../lab/tests/shadow/shadowed.rs"]
 mod shadowed;
 
 use std::path::{Path, PathBuf};

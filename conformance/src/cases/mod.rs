@@ -8,6 +8,7 @@ mod endpoints;
 mod http;
 mod kv;
 mod session;
+mod support;
 mod txn;
 pub(in crate::cases) mod waiting;
 pub mod whole;

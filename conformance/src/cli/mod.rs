@@ -1,10 +1,6 @@
-//! `proconsul-conformance run|diff|record|replay|mutate|shadow|report|list`.
+//! `proconsul-conformance run|diff|record|replay|report|list`.
 
-mod mutate;
-mod output;
 mod run;
-mod shadow;
-mod target;
 mod verbs;
 
 use std::io;
@@ -12,15 +8,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
+use proconsul_conformance::command::output::{Output, read, say, write_html};
+use proconsul_conformance::command::target::{Start, TargetChoice};
 use proconsul_conformance::compare::diff::diff;
 use proconsul_conformance::compare::fixtures::{record, replay};
 use proconsul_conformance::report::document::Document;
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Selection, ToolError, cases};
-
-use self::mutate::Mutate;
-use self::output::{Output, read, say};
-use self::target::{Start, TargetChoice};
 
 /// Holds a server against what Consul does.
 ///
@@ -42,16 +36,10 @@ enum Verb {
     Record(Record),
     /// Holds a target against what was written down, without any Consul.
     Replay(Replay),
-    /// Alters a good target in one way after the other, and shows which case finds it out.
-    Mutate(Mutate),
     /// Makes one report of several: targets beside each other.
     Report(Merge),
     /// Lists cases with their claims.
     List(Choice),
-    /// Plays random sequences on two targets that nobody else uses, and shows the first that tells them apart.
-    Sequences(verbs::Sequences),
-    /// Stands between your programs and your real Consul, does the same at proconsul, and shows what that answers differently.
-    Shadow(shadow::Shadow),
     /// Makes the figures in README.md and in the book, and UNCOVERED.md, anew, in the repository that is the current folder.
     Coverage,
 }
@@ -154,11 +142,8 @@ pub(crate) fn main() -> ExitCode {
         Verb::Diff(verb) => run_diff(verb),
         Verb::Record(verb) => run_record(verb),
         Verb::Replay(verb) => run_replay(verb),
-        Verb::Mutate(verb) => mutate::run(verb),
         Verb::Report(verb) => merge(verb),
         Verb::List(choice) => list(choice),
-        Verb::Sequences(verb) => verb.run(),
-        Verb::Shadow(verb) => verb.run(),
         Verb::Coverage => verbs::coverage(),
     };
     match done {
@@ -203,7 +188,7 @@ fn run_replay(verb: &Replay) -> Result<u8, ToolError> {
 fn merge(verb: &Merge) -> Result<u8, ToolError> {
     let documents = verb.from.iter().map(|file| document(file));
     let documents = documents.collect::<Result<Vec<_>, _>>()?;
-    output::write_html(&verb.html, &documents)?;
+    write_html(&verb.html, &documents)?;
     Ok(0)
 }
 

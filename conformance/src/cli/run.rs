@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::thread::{self, ScopedJoinHandle};
 
 use clap::Args;
+use proconsul_conformance::command::output::{Output, say};
+use proconsul_conformance::command::target::TargetChoice;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Report, Runner, Selection, Target, ToolError};
 
-use super::output::{Output, say};
-use super::target::TargetChoice;
 use super::{Choice, Known};
 
 /// Cases at once in one of several copies.

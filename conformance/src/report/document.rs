@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mutate::{Fate, Verdict};
 use crate::runner::{CaseResult, Report, State};
 use crate::target::Target;
 use crate::target::site::ToolError;
@@ -87,7 +86,7 @@ impl Document {
 
     /// The document of mutants of a target that were let live until today, within `took`.
     #[must_use]
-    pub fn of_mutants(target: &Target, verdicts: &[Verdict], took: Duration) -> Self {
+    pub fn of_mutants(target: &Target, mutants: Vec<MutantDocument>, took: Duration) -> Self {
         Self {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
             target: target.name().to_owned(),
@@ -95,7 +94,7 @@ impl Document {
             date: today(),
             seconds: took.as_secs_f64(),
             cases: Vec::new(),
-            mutants: verdicts.iter().map(MutantDocument::of).collect(),
+            mutants,
         }
     }
 
@@ -125,22 +124,6 @@ impl Document {
     pub fn from_json(text: &str) -> Result<Self, ToolError> {
         serde_json::from_str(text)
             .map_err(|error| ToolError(format!("not a report of this suite: {error}")))
-    }
-}
-
-impl MutantDocument {
-    fn of(verdict: &Verdict) -> Self {
-        let (killed_by, how) = match &verdict.fate {
-            Fate::Killed { by, how } => (Some((*by).to_owned()), how.clone()),
-            Fate::Survived => (None, String::new()),
-        };
-        Self {
-            name: verdict.mutant.name.to_owned(),
-            what: verdict.mutant.what.to_owned(),
-            killed_by,
-            how,
-            seconds: verdict.took.as_secs_f64(),
-        }
     }
 }
 

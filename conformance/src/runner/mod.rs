@@ -2,7 +2,7 @@
 
 pub mod asked;
 pub mod deviation;
-pub(crate) mod parallel;
+pub mod parallel;
 pub mod skips;
 pub(crate) mod verdict;
 

@@ -7,7 +7,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 ///
 /// # Errors
 /// The first error ends the work; items that were begun are finished, the rest is left.
-pub(crate) fn each<I: Copy + Sync, T: Send, E: Send + Sync>(
+pub fn each<I: Copy + Sync, T: Send, E: Send + Sync>(
     jobs: usize,
     items: &[I],
     work: impl Fn(I) -> Result<T, E> + Sync,

@@ -214,7 +214,7 @@ impl Target {
     ///
     /// # Errors
     /// What `wrap` says, and that the servers of a pool cannot be wrapped.
-    pub(crate) fn behind(
+    pub fn behind(
         &self,
         name: &str,
         wrap: impl Fn(Site) -> Result<Site, ToolError> + Clone + Send + Sync + 'static,

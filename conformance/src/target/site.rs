@@ -81,7 +81,8 @@ impl Site {
     }
 
     /// The same site at another address, where `proxy` stands before it and lives as long as it does, under a clock that knows of it.
-    pub(crate) fn behind<C: Clock + 'static>(
+    #[must_use]
+    pub fn behind<C: Clock + 'static>(
         self,
         address: Address,
         clock: impl FnOnce(Arc<dyn Clock>) -> C,

@@ -79,7 +79,7 @@ impl Deadline {
 }
 
 /// Really waits.
-pub(crate) fn pause(duration: Duration) {
+pub fn pause(duration: Duration) {
     std::thread::sleep(duration);
 }
 

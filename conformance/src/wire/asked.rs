@@ -2,10 +2,11 @@
 
 /// A whole request, as it came; changed only where who stands between changes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) method: String,
+pub struct Asked {
+    /// The method.
+    pub method: String,
     /// Path and query as sent.
-    pub(crate) target: String,
+    pub target: String,
     /// `HTTP/1.1`.
     version: String,
     /// The header lines, each with its end, without the empty line behind them.
@@ -16,7 +17,7 @@ pub(crate) struct Asked {
 
 /// What the bytes that have come so far are.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
+pub enum Reading {
     /// A request, and how many bytes it took.
     Whole(Box<Asked>, usize),
     /// The beginning of one.
@@ -29,7 +30,8 @@ pub(crate) enum Reading {
 
 impl Asked {
     /// Looks for a request at the beginning of `bytes`.
-    pub(crate) fn read(bytes: &[u8]) -> Reading {
+    #[must_use]
+    pub fn read(bytes: &[u8]) -> Reading {
         let Some(head) = find(bytes, b"\r\n\r\n") else {
             return Reading::Partial;
         };
@@ -64,7 +66,8 @@ impl Asked {
     }
 
     /// What goes to the target.
-    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
         let Self {
             method,
             target,
@@ -77,16 +80,21 @@ impl Asked {
         bytes
     }
 
-    pub(crate) fn path(&self) -> &str {
+    /// The path as sent.
+    #[must_use]
+    pub fn path(&self) -> &str {
         self.target.split('?').next().unwrap_or_default()
     }
 
-    pub(crate) fn query(&self) -> &str {
+    /// What follows the question mark, as sent.
+    #[must_use]
+    pub fn query(&self) -> &str {
         self.target.split_once('?').map_or("", |(_, query)| query)
     }
 
     /// The value of a parameter, as sent; empty when it has none.
-    pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
+    #[must_use]
+    pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query()
             .split('&')
             .map(|part| part.split_once('=').unwrap_or((part, "")))
@@ -95,16 +103,19 @@ impl Asked {
     }
 
     /// The value of a parameter that is a number.
-    pub(crate) fn number(&self, name: &str) -> Option<u64> {
+    #[must_use]
+    pub fn number(&self, name: &str) -> Option<u64> {
         self.parameter(name)?.parse().ok()
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    /// Whether there is a parameter of this name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
         self.parameter(name).is_some()
     }
 
     /// Takes a parameter away.
-    pub(crate) fn drop_parameter(&mut self, name: &str) {
+    pub fn drop_parameter(&mut self, name: &str) {
         let kept: Vec<&str> = self
             .query()
             .split('&')
@@ -117,48 +128,58 @@ impl Asked {
     }
 
     /// Adds a parameter, such as `recurse`.
-    pub(crate) fn add_parameter(&mut self, parameter: &str) {
+    pub fn add_parameter(&mut self, parameter: &str) {
         let mark = if self.target.contains('?') { '&' } else { '?' };
         self.target = format!("{}{mark}{parameter}", self.target);
     }
 
     /// The key of a request to the KV store, as sent.
-    pub(crate) fn key(&self) -> Option<&str> {
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
         self.path().strip_prefix("/v1/kv/")
     }
 
     /// What follows the slash of a session endpoint: `destroy`, `renew`, `info`, `node`.
-    pub(crate) fn session(&self, endpoint: &str) -> Option<&str> {
+    #[must_use]
+    pub fn session(&self, endpoint: &str) -> Option<&str> {
         let rest = self.path().strip_prefix("/v1/session/")?;
         let id = rest.strip_prefix(endpoint)?.strip_prefix('/')?;
         (!id.is_empty()).then_some(id)
     }
 
-    pub(crate) fn is_get(&self) -> bool {
+    /// Whether it is a GET.
+    #[must_use]
+    pub fn is_get(&self) -> bool {
         self.method == "GET"
     }
 
-    pub(crate) fn is_put(&self) -> bool {
+    /// Whether it is a PUT.
+    #[must_use]
+    pub fn is_put(&self) -> bool {
         self.method == "PUT"
     }
 
     /// A read of entries: neither keys nor raw.
-    pub(crate) fn reads_entries(&self) -> bool {
+    #[must_use]
+    pub fn reads_entries(&self) -> bool {
         self.is_get() && self.key().is_some() && !self.has("keys") && !self.has("raw")
     }
 
     /// Whether it only looks.
-    pub(crate) fn is_read(&self) -> bool {
+    #[must_use]
+    pub fn is_read(&self) -> bool {
         matches!(self.method.as_str(), "GET" | "HEAD" | "OPTIONS")
     }
 
     /// A read that blocks.
-    pub(crate) fn blocks(&self) -> bool {
+    #[must_use]
+    pub fn blocks(&self) -> bool {
         self.is_get() && self.index().is_some_and(|index| index > 0)
     }
 
     /// The index to exceed.
-    pub(crate) fn index(&self) -> Option<u64> {
+    #[must_use]
+    pub fn index(&self) -> Option<u64> {
         let index = self.parameter("index")?;
         // A sign, which Go refuses, would do for Rust.
         let digits = index.bytes().all(|byte| byte.is_ascii_digit());
@@ -166,13 +187,15 @@ impl Asked {
     }
 
     /// The body as text, where it is sized and text.
-    pub(crate) fn body_text(&self) -> Option<&str> {
+    #[must_use]
+    pub fn body_text(&self) -> Option<&str> {
         let sized = header(&self.headers, "Content-Length").is_some();
         std::str::from_utf8(&self.body).ok().filter(|_| sized)
     }
 
     /// A look at another place, with what the client says of itself.
-    pub(crate) fn look_at(&self, target: &str) -> Self {
+    #[must_use]
+    pub fn look_at(&self, target: &str) -> Self {
         let mut look = self.clone();
         look.set_body("");
         look.method = "GET".to_owned();
@@ -181,7 +204,7 @@ impl Asked {
     }
 
     /// Sets a sized body.
-    pub(crate) fn set_body(&mut self, body: &str) {
+    pub fn set_body(&mut self, body: &str) {
         let lines = self.headers.split_inclusive("\r\n");
         let other = |line: &&str| {
             let line = line.to_ascii_lowercase();
@@ -194,7 +217,8 @@ impl Asked {
     }
 
     /// The token that Consul takes of a request (acl.md 2.1); empty without one.
-    pub(crate) fn token(&self) -> &str {
+    #[must_use]
+    pub fn token(&self) -> &str {
         let bearer = || {
             let (scheme, rest) = header(&self.headers, "Authorization")?.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| rest.trim())
@@ -206,7 +230,7 @@ impl Asked {
     }
 
     /// Puts this token in place of any other.
-    pub(crate) fn set_token(&mut self, token: &str) {
+    pub fn set_token(&mut self, token: &str) {
         if self.has("token") {
             self.drop_parameter("token");
         }
@@ -221,12 +245,14 @@ impl Asked {
     }
 
     /// Whether the client waits for leave to send its body.
-    pub(crate) fn expects(&self) -> bool {
+    #[must_use]
+    pub fn expects(&self) -> bool {
         header(&self.headers, "Expect").is_some()
     }
 
     /// The body without its framing.
-    pub(crate) fn content(&self) -> Vec<u8> {
+    #[must_use]
+    pub fn content(&self) -> Vec<u8> {
         if header(&self.headers, "Transfer-Encoding").is_none() {
             return self.body.clone();
         }
@@ -245,7 +271,8 @@ impl Asked {
     }
 
     /// The body with its framing.
-    pub(crate) fn body(&self) -> &[u8] {
+    #[must_use]
+    pub fn body(&self) -> &[u8] {
         &self.body
     }
 }

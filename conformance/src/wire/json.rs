@@ -27,7 +27,8 @@ pub(crate) fn is_json_array(text: &str) -> bool {
 }
 
 /// The items of a JSON list as they are spelled, with the white space around them.
-pub(crate) fn array_items(text: &str) -> Vec<&str> {
+#[must_use]
+pub fn array_items(text: &str) -> Vec<&str> {
     let mut items = Vec::new();
     let (mut depth, mut in_string, mut escaped, mut start) = (0_usize, false, false, 0);
     for (at, byte) in text.bytes().enumerate() {

@@ -3,7 +3,7 @@
 //! Nothing is shared with any server. A connection that is refused, closed or silent is a value ([`Outcome`]), never a panic.
 
 pub mod answer;
-pub(crate) mod asked;
+pub mod asked;
 pub mod entry;
 #[cfg(test)]
 pub(crate) mod fake;
@@ -285,7 +285,10 @@ impl Connection {
     }
 
     /// Another handle on the connection, by which it can be ended while somebody reads from it.
-    pub(crate) fn handle(&self) -> io::Result<TcpStream> {
+    ///
+    /// # Errors
+    /// The operating system has no further handle.
+    pub fn handle(&self) -> io::Result<TcpStream> {
         self.stream.try_clone()
     }
 
@@ -461,7 +464,10 @@ impl Connection {
 }
 
 /// Version, status and reason of a status line.
-pub(crate) fn parse_status_line(line: &str) -> Result<(String, u16, String), String> {
+///
+/// # Errors
+/// A line that is none, in a sentence.
+pub fn parse_status_line(line: &str) -> Result<(String, u16, String), String> {
     let mut parts = line.splitn(3, ' ');
     let version = parts.next().unwrap_or_default();
     let status = parts.next().and_then(|status| status.parse().ok());

@@ -55,7 +55,7 @@ pub struct Transcript {
 
 /// Takes down a transcript, from several threads if need be.
 #[derive(Debug, Default)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     names: Names,
     taken: Mutex<Taken>,
 }
@@ -67,7 +67,9 @@ struct Taken {
 }
 
 impl Recorder {
-    pub(crate) fn new(names: Names) -> Self {
+    /// Begins a transcript of a run that calls things so.
+    #[must_use]
+    pub fn new(names: Names) -> Self {
         Self {
             names,
             taken: Mutex::default(),
@@ -80,7 +82,7 @@ impl Recorder {
     }
 
     /// Records that bytes were sent; the number is for [`Self::heard`].
-    pub(crate) fn sent(&self, bytes: &[u8]) -> usize {
+    pub fn sent(&self, bytes: &[u8]) -> usize {
         let mut taken = self.taken();
         taken.lines.push(Line::Exchange(Exchange {
             sent: bytes.to_vec(),
@@ -91,7 +93,8 @@ impl Recorder {
         taken.lines.len() - 1
     }
 
-    pub(crate) fn heard(&self, number: usize, what: &Outcome, time: Duration) {
+    /// Records what came back for the bytes of that number.
+    pub fn heard(&self, number: usize, what: &Outcome, time: Duration) {
         if let Some(Line::Exchange(exchange)) = self.taken().lines.get_mut(number) {
             exchange.outcome = Some(what.clone());
             exchange.took = time;
@@ -121,7 +124,9 @@ impl Recorder {
         self.taken().incomparable = Some(why);
     }
 
-    pub(crate) fn transcript(&self) -> Transcript {
+    /// What was recorded so far.
+    #[must_use]
+    pub fn transcript(&self) -> Transcript {
         let taken = self.taken();
         Transcript {
             lines: taken.lines.clone(),

@@ -22,6 +22,7 @@ const ROOTS: &[&str] = &[
     "server/version/src/lib.rs",
     "client/src/lib.rs",
     "conformance/src/lib.rs",
+    "conformance/lab/src/lib.rs",
 ];
 
 /// A path in the code, such as `crate::store::Index`.
@@ -103,6 +104,21 @@ impl House {
             arrows.insert(module, targets.filter(|other| !is_kin(other)).collect());
         }
         arrows
+    }
+
+    /// The files of cases that name another file of cases, unless it lies in `support`.
+    fn borrowing_topics(&self) -> Vec<String> {
+        let is_topic = |path: &Path| path.len() > 1 && path[0] == "cases" && path[1] != "whole";
+        let mut complaints = Vec::new();
+        for (module, room) in self.rooms.iter().filter(|(module, _)| is_topic(module)) {
+            let targets = room.named.iter();
+            let targets = targets.filter_map(|(from, path)| self.leads_to(path, from, 5));
+            let others = targets.filter(|other| *other != module && is_topic(other));
+            let others = others.filter(|other| other[1] != "support");
+            complaints
+                .extend(others.map(|other| format!("{} -> {}", room.path, self.rooms[other].path)));
+        }
+        complaints
     }
 
     /// The arrows that lie in a circle: from each of them a way leads back.
@@ -302,4 +318,42 @@ fn a_circle_is_found_past_a_name_that_is_passed_on() {
     ] {
         assert_eq!(circles_with(third), [""; 0], "{third}");
     }
+}
+
+#[test]
+fn topics_of_the_suite_share_only_what_lies_in_support() {
+    let suite = House::of("conformance/src/lib.rs", rust_files());
+    let support = ["cases".to_owned(), "support".to_owned()];
+    assert!(
+        suite.rooms.contains_key(&support[..]),
+        "the cases are found"
+    );
+    assert_none("cases that import another topic", &suite.borrowing_topics());
+}
+
+#[test]
+fn a_topic_that_borrows_is_found() {
+    let file = |path: &str, text: &str| File {
+        path: format!("x/src/{path}"),
+        text: text.to_owned(),
+    };
+    let files = vec![
+        file("lib.rs", "mod cases;"),
+        file("cases/mod.rs", "mod kv; mod support;"),
+        file(
+            "cases/kv/mod.rs",
+            "mod get; mod put; const TOPICS: &[u8] = &[get::CASE, put::CASE];",
+        ),
+        file(
+            "cases/kv/get.rs",
+            "use super::put::CASE as OTHER; use crate::cases::support::HELP;",
+        ),
+        file(
+            "cases/kv/put.rs",
+            "pub const CASE: u8 = crate::cases::support::HELP;",
+        ),
+        file("cases/support/mod.rs", "pub const HELP: u8 = 1;"),
+    ];
+    let found = House::of("x/src/lib.rs", files).borrowing_topics();
+    assert_eq!(found, ["x/src/cases/kv/get.rs -> x/src/cases/kv/put.rs"]);
 }

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use super::support::{BASE, NOBODY, put, ready, token, with};
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
+use crate::cases::support::acl::{BASE, NOBODY, ROOT, put, ready, token, with};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

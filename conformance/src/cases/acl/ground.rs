@@ -2,10 +2,11 @@
 
 use serde_json::json;
 
-use super::support::{BASE, NOBODY, delete, get, granted, policy, put, ready, text, with};
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
+use crate::cases::support::acl::{
+    BASE, NOBODY, ROOT, SETTINGS, delete, get, granted, policy, put, ready, text, with,
+};
 use crate::wire::Request;
 
 /// A server without ACLs. The case has it to itself, because it shows what a fresh server does.

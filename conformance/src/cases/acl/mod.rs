@@ -5,7 +5,6 @@ pub(in crate::cases) mod ground;
 pub(in crate::cases) mod objects;
 pub(in crate::cases) mod pages;
 pub(in crate::cases) mod rules;
-mod support;
 pub(in crate::cases) mod token;
 
 use crate::case::Case;
@@ -17,7 +16,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     ground::CASES,
     token::bootstrap::CASES,
     objects::policy::CASES,
-    token::CASES,
+    token::object::CASES,
     token::list::CASES,
     token::expiry::CASES,
     objects::role::CASES,

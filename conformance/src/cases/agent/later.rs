@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::agent::proxy::{NEEDS, REGISTER, register};
-use crate::cases::catalog::registration;
+use crate::cases::support::catalog::registration;
+use crate::cases::support::proxy::{NEEDS, REGISTER, register};
 use crate::wire::Request;
 
 const CHECK: &str = "/v1/agent/check/register";

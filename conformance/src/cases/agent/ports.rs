@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::agent::proxy::{NEEDS, REGISTER, register};
-use crate::cases::catalog::write::ports::{flaws, problems, two_ports, two_ports_shown};
+use crate::cases::support::ports::{flaws, problems, two_ports, two_ports_shown};
+use crate::cases::support::proxy::{NEEDS, REGISTER, register};
 
 #[track_caller]
 fn refused(t: &Trial, body: &Value, words: &[&str]) {

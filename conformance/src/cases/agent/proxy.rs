@@ -3,19 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::case::Case;
-use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::write::ports::problems as text_of;
-
-pub(super) const NEEDS: &[Feature] = &[Feature::AgentRegistration];
-
-pub(super) const REGISTER: &str = "/v1/agent/service/register";
-
-#[track_caller]
-pub(super) fn register(t: &Trial, body: &Value) {
-    t.api_put(REGISTER, body.to_string()).is(200, "");
-}
+use crate::cases::support::ports::problems as text_of;
+use crate::cases::support::proxy::{NEEDS, REGISTER, register};
 
 #[track_caller]
 fn refused(t: &Trial, body: &Value, problems: &[&str]) {

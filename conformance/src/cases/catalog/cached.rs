@@ -8,8 +8,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::query::make;
-use crate::cases::catalog::register;
+use crate::cases::support::catalog::register;
+use crate::cases::support::query::make;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::register;
-use crate::cases::txn::catalog::{check_op, shown};
+use crate::cases::support::catalog::register;
+use crate::cases::support::txn_catalog::{check_op, shown};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 

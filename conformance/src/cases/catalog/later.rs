@@ -8,9 +8,9 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::query::{make, post};
-use crate::cases::catalog::register;
-use crate::cases::session::leaves_alone;
+use crate::cases::support::catalog::register;
+use crate::cases::support::query::{make, post};
+use crate::cases::support::session::leaves_alone;
 use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::Registration];

@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::register;
-use crate::cases::catalog::write::ports::refused;
+use crate::cases::support::catalog::register;
+use crate::cases::support::ports::refused;
 use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::Registration];

@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::config::set;
+use crate::cases::support::config::set;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

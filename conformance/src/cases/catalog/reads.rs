@@ -7,7 +7,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register, service_check};
+use crate::cases::support::catalog::{check, deregister, register, service_check};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "API docs, Catalog and Health; session.md 4.5";

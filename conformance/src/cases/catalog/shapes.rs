@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::register;
+use crate::cases::support::catalog::register;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "session.md 4.2, 4.5 (until 1.10.0 [H])";

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PATH, read, remove, set, shown, write};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::config::{PATH, read, remove, set, shown, write};
 use crate::wire::Request;
 
 /// Writes an entry, and reads exactly this, indexes apart, up to 1.9.

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PATH, remove, set, write};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::config::{PATH, remove, set, write};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PATH, remove, set, write};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::config::{PATH, read, remove, set, write};
 
 /// Bodies that cannot be read, with what 1.8.7 says of them.
 const UNDECODABLE: &[(&str, &str)] = &[
@@ -410,13 +410,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t,
                 &json!({"Kind": "service-resolver", "Name": "f", "Failover": {"*": {"Service": "db"}}}),
             );
-            let index = super::read(t, "service-resolver/f").index();
+            let index = read(t, "service-resolver/f").index();
             write(t, &protocol("db", "http")).is(500, "discovery chain \"f\" uses inconsistent protocols; service \"db\" has \"http\" which is not \"tcp\"");
-            t.same(
-                "the index",
-                super::read(t, "service-resolver/f").index(),
-                index,
-            );
+            t.same("the index", read(t, "service-resolver/f").index(), index);
             set(
                 t,
                 &json!({"Kind": "ingress-gateway", "Name": "g", "Listeners": [{"Port": 1, "Protocol": "http", "Services": [{"Name": "s"}]}]}),

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{set, write};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::config::{read, set, write};
 
 /// Entries with the texts of their refusals.
 type Rows = Vec<(Value, &'static str)>;
@@ -462,7 +462,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.not_compared("Consul writes the time into the status of routes");
             let is = |entry: &Value, place: &str, path: &str, value: &Value| {
                 set(t, entry);
-                let shown = super::read(t, place).json();
+                let shown = read(t, place).json();
                 t.same(path, shown.pointer(path), Some(value));
             };
             let route = json!({"Kind": "http-route", "Name": "hr", "Parents": [{"Name": "g"}], "Rules": [{"Matches": [{}], "Services": [{"Name": "web"}, {"Name": "api", "Weight": -1}, {"Name": "c", "Weight": 3}]}]});
@@ -496,7 +496,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 t,
                 &json!({"Kind": "service-defaults", "Name": "kb", "MaxRequestHeadersKB": 80}),
             );
-            let shown = super::read(t, "service-defaults/kb");
+            let shown = read(t, "service-defaults/kb");
             let text = shown.text();
             let at = |name: &str| text.find(name);
             t.check(

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{PATH, read, remove, set};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::config::{PATH, read, remove, set};
 use crate::wire::Request;
 use crate::wire::waiting::Waiting;
 

@@ -4,7 +4,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::endpoints::{WRITES, with};
+use crate::cases::support::endpoints::{WRITES, with};
 use crate::wire::Request;
 
 /// The reads that look at the parameters of reads; the others answer from what the agent knows by itself.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::txn::catalog::{service_op, shown};
+use crate::cases::support::txn_catalog::{service_op, shown};
 
 const SOURCE: &str = "observed on 1.8.7";
 const NEEDS: &[Feature] = &[Feature::Registration];

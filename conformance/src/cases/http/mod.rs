@@ -24,7 +24,7 @@ pub(super) const TOPICS: &[&[Case]] = &[
     tenancy::CASES,
     errors::CASES,
     gzip::CASES,
-    settings::CASES,
+    settings::every_request::CASES,
     settings::limits::CASES,
     body_values::CASES,
     later_fields::CASES,

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use serde_json::json;
-
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::session::{LIST, Shown, fields, info, of_node, renew_path, sleeping};
+use crate::cases::support::session::{
+    LIST, Shown, fields, info, node_with_neighbour, of_node, renew_path, session_on, sleeping,
+};
 use crate::wire::Request;
 use crate::wire::waiting::Waiting;
 
@@ -18,23 +18,6 @@ const NEVER: u64 = 1 << 62;
 /// Starts a read that blocks until its result is newer than `index`.
 fn start(t: &Trial, path: &str, index: u64) -> Waiting {
     t.start(&Request::get(&format!("{path}?index={index}&wait=60s")))
-}
-
-/// A session of a catalog node.
-#[track_caller]
-fn session_on(t: &Trial, node: &str) -> String {
-    t.session(&json!({"Node": node, "NodeChecks": [], "LockDelay": "0s"}).to_string())
-}
-
-/// A node for which a read can block undisturbed, and its neighbour.
-///
-/// Consul watches a place in a tree of names, and a first neighbour in the tree moves what it finds there. A neighbour that is there
-/// already, with a session that stays, keeps the place where it is whatever other cases call their nodes.
-#[track_caller]
-pub(in crate::cases) fn node_with_neighbour(t: &Trial) -> (String, String) {
-    let (node, neighbour) = (t.register_node("n"), t.register_node("other"));
-    session_on(t, &neighbour);
-    (node, neighbour)
 }
 
 /// The cases of this topic.

@@ -11,8 +11,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, service_check};
-use crate::cases::session::{Shown, info, is_gone, lives, try_session};
+use crate::cases::support::catalog::{check, register, service_check};
+use crate::cases::support::session::{Shown, info, is_gone, lives, try_session};
 
 /// How long the leader may go on taking such a node away.
 const KEPT: Duration = Duration::from_secs(5);
@@ -422,7 +422,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let node = node_with_checks(t);
             let definition = json!({"SessionName": "follow"});
             let typed = json!({"CheckID": "typed", "Name": "typed", "Type": "session", "Status": "critical", "Definition": definition});
-            crate::cases::catalog::register(t, &node, &json!({"Check": typed}));
+            register(t, &node, &json!({"Check": typed}));
             let status = || {
                 let checks = t.api_get(&format!("/v1/health/node/{node}")).list();
                 let found = checks.iter().find(|check| check["CheckID"] == "typed");

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::session::{LIST, Shown, info, is_session_id, leaves_alone, takes_raft_indexes};
+use crate::cases::support::session::{
+    LIST, Shown, info, is_session_id, leaves_alone, takes_raft_indexes,
+};
 use crate::wire::Request;
 
 const CREATE: &str = "/v1/session/create";

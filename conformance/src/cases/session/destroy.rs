@@ -3,8 +3,9 @@
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::session::read::MALFORMED;
-use crate::cases::session::{LIST, Shown, destroy, is_gone, leaves_alone, takes_raft_indexes};
+use crate::cases::support::session::{
+    LIST, MALFORMED, Shown, destroy, is_gone, leaves_alone, takes_raft_indexes,
+};
 use crate::wire::Request;
 
 /// The cases of this topic.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::case::feature::Feature;
-use crate::cases::session::{Shown, info, lives, of_node};
+use crate::cases::support::session::{Shown, info, lives, of_node};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

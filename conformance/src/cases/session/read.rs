@@ -5,27 +5,12 @@ use std::time::Duration;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv as acl;
-use crate::cases::session::{LIST, Shown, fields, info, leaves_alone, of_node, renew_path};
+use crate::cases::support::acl;
+use crate::cases::support::session::{
+    LIST, MALFORMED, Shown, fields, info, leaves_alone, of_node, renew_path,
+};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
-
-/// Ids that no UUID index can look up, with its words for each.
-pub(in crate::cases) const MALFORMED: &[(&str, &str)] = &[
-    ("nope", "UUID must be 36 characters"),
-    (
-        "deadbeef-0000-4000-8000-0123456789a",
-        "UUID must be 36 characters",
-    ),
-    (
-        "zeadbeef-0000-4000-8000-0123456789ab",
-        "Invalid UUID: encoding/hex: invalid byte: U+007A 'z'",
-    ),
-    (
-        "deadbeef-0000-4000-800000123456789ab",
-        "Input (without hyphens) must be even length",
-    ),
-];
 
 /// The headers of every read.
 #[track_caller]

@@ -5,8 +5,9 @@ use std::time::Duration;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::session::read::MALFORMED;
-use crate::cases::session::{LIST, Shown, leaves_alone, renew_path, takes_raft_indexes};
+use crate::cases::support::session::{
+    LIST, MALFORMED, Shown, leaves_alone, renew_path, takes_raft_indexes,
+};
 use crate::wire::Request;
 
 /// The cases of this topic.

@@ -6,11 +6,11 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, service_check};
-use crate::cases::txn::catalog::{
+use crate::cases::support::catalog::{check, service_check};
+use crate::cases::support::txn::refused;
+use crate::cases::support::txn_catalog::{
     check_op, fails, id_of_node, node_op, one, service_op, shown, shows_nothing,
 };
-use crate::cases::txn::refused;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "kv.md 7.5";

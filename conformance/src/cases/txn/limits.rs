@@ -3,10 +3,9 @@
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::txn::{get, op, refused, results, set, txn};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
-
-use crate::cases::txn::{get, op, refused, results, set, txn};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -6,10 +6,9 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::txn::{op, refused, result, results, txn};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
-
-use crate::cases::txn::{op, refused, result, results, txn};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -5,10 +5,9 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
+use crate::cases::support::txn::{get, op, refused, result, results, set, txn};
 use crate::runner::verdict::fail;
 use crate::wire::entry::Entry;
-
-use crate::cases::txn::{get, op, refused, result, results, set, txn};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -4,9 +4,8 @@ use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::case::{Case, Level};
+use crate::cases::support::txn::{get, op, refused, result, results, set, txn};
 use crate::wire::entry::Entry;
-
-use crate::cases::txn::{get, op, refused, result, results, set, txn};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

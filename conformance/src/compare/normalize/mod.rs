@@ -29,7 +29,7 @@ use crate::wire::{Outcome, Reply};
 /// Bodies and lines of heads beyond this many bytes are shown by a hash and the length that they have with references.
 const SHOWN: usize = 16 * 1024;
 /// What stands before an index.
-pub(crate) const INDEX_MARKS: [&str; 9] = [
+pub const INDEX_MARKS: [&str; 9] = [
     "X-Consul-Index: ",
     "\"CreateIndex\":",
     "\"ModifyIndex\":",
@@ -64,7 +64,7 @@ const CHANCE_MARKS: [(&str, &str); 9] = [
     ("&hash=", "hash"),
 ];
 /// How the emulator's own headers begin.
-pub(crate) const OWN_HEADERS: &str = "X-Proconsul-";
+pub const OWN_HEADERS: &str = "X-Proconsul-";
 /// What answers with settings, counters and memory of the process that runs.
 const INSIDE: &[u8] = b"GET /v1/agent/self";
 
@@ -75,7 +75,8 @@ pub fn normalize(transcript: &Transcript) -> Vec<String> {
 }
 
 /// [`normalize`] for a part of what was said: what is known already has a reference, and what is known afterwards is returned.
-pub(crate) fn normalize_knowing(transcript: &Transcript, known: Known) -> (Vec<String>, Known) {
+#[must_use]
+pub fn normalize_knowing(transcript: &Transcript, known: Known) -> (Vec<String>, Known) {
     let mut references = References::new(transcript, known);
     let mut lines = Vec::new();
     for line in &transcript.lines {
@@ -98,15 +99,15 @@ pub(crate) fn normalize_knowing(transcript: &Transcript, known: Known) -> (Vec<S
 
 /// What has a reference before anything is said.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Known {
+pub struct Known {
     /// Indexes up to this one are not told apart: they are from a time of which nothing was seen. 0 for none.
-    pub(crate) floor: u64,
+    pub floor: u64,
     /// Indexes that count besides those that are shown, and afterwards these, too.
-    pub(crate) indexes: BTreeSet<u64>,
+    pub indexes: BTreeSet<u64>,
     /// Ids of sessions, in the order of their numbers.
-    pub(crate) sessions: Vec<String>,
+    pub sessions: Vec<String>,
     /// Other ids.
-    pub(crate) others: Vec<String>,
+    pub others: Vec<String>,
 }
 
 /// Who is who in one transcript.
@@ -490,7 +491,8 @@ fn ranked(shown: &[u64], kind: &str, number: u64) -> String {
 }
 
 /// A compressed body unpacked: two compressors may pack the same differently. One that cannot be unpacked stays as it is.
-pub(crate) fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
+#[must_use]
+pub fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
     reply
         .header("Content-Encoding")
         .filter(|encoding| *encoding == "gzip")?;
@@ -500,7 +502,8 @@ pub(crate) fn unpacked(reply: &Reply) -> Option<Vec<u8>> {
 }
 
 /// Status line and headers, but for the emulator's own words.
-pub(crate) fn head_of(reply: &Reply) -> Vec<String> {
+#[must_use]
+pub fn head_of(reply: &Reply) -> Vec<String> {
     let mut head = vec![format!(
         "{} {} {}",
         reply.version, reply.status, reply.reason
@@ -567,6 +570,6 @@ fn fnv(bytes: &[u8]) -> u64 {
     })
 }
 
-pub(crate) mod scan;
+pub mod scan;
 #[cfg(test)]
 mod tests;

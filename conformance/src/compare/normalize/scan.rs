@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
-pub(crate) const UUID_LENGTH: usize = 36;
+/// How long an id is.
+pub const UUID_LENGTH: usize = 36;
 /// What is not quoted is a hash if it has so many hexadecimal digits: a leading 0 is not printed.
 const HASH_LENGTH: usize = 12;
 
 /// Place and value of every number behind one of the marks, in order of place.
-pub(crate) fn marked_numbers<'m>(
+pub fn marked_numbers<'m>(
     text: &str,
     marks: impl IntoIterator<Item = &'m &'m str>,
 ) -> BTreeSet<(usize, u64)> {
@@ -35,7 +36,8 @@ pub(crate) fn marked_numbers<'m>(
 }
 
 /// The id at the very start of a text.
-pub(crate) fn uuid_at(text: &str) -> Option<&str> {
+#[must_use]
+pub fn uuid_at(text: &str) -> Option<&str> {
     let id = text.get(..UUID_LENGTH)?;
     let right = id.bytes().enumerate().all(|(at, byte)| match at {
         8 | 13 | 18 | 23 => byte == b'-',

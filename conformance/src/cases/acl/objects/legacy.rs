@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{
-    ANONYMOUS, GLOBAL, NOBODY, get, granted, put, ready, text, token, with,
+use crate::cases::support::acl::{
+    ANONYMOUS, GLOBAL, NOBODY, ROOT, get, granted, put, ready, text, token, with,
 };
 use crate::wire::Request;
 use crate::wire::answer::Answer;
@@ -17,7 +16,7 @@ use crate::wire::answer::Answer;
 /// A case about the old endpoints.
 const BASE: Case = Case {
     until: Some(Version::V1_11),
-    ..crate::cases::acl::support::BASE
+    ..crate::cases::support::acl::BASE
 };
 
 /// Rules of the old system.

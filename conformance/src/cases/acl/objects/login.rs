@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::support::{BASE, put, ready, text, with};
+use crate::cases::support::acl::{BASE, get, put, ready, text, with};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 
@@ -59,8 +59,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .field_is("/Roles/0/Name", "Rw")
                 .field_is("/Local", true);
             let of_method = |name: &str| {
-                let listed =
-                    crate::cases::acl::support::get(t, &format!("tokens?authmethod={name}"));
+                let listed = get(t, &format!("tokens?authmethod={name}"));
                 listed.list().len()
             };
             t.same("tokens of the method", of_method("m"), 1);

@@ -5,9 +5,8 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{
-    BASE, NO_UUID, NOBODY, delete, get, put, ready, refuses, text, with,
+use crate::cases::support::acl::{
+    BASE, NO_UUID, NOBODY, ROOT, delete, get, put, ready, refuses, text, with,
 };
 use crate::wire::Request;
 

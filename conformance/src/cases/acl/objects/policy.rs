@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::support::{
+use crate::cases::support::acl::{
     ANONYMOUS, BASE, GLOBAL, NO_UUID, NOBODY, delete, get, policy, put, ready, refuses, text,
     token, with,
 };

@@ -5,8 +5,7 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{BASE, get, granted, policy, put, ready, text, token, with};
+use crate::cases::support::acl::{BASE, ROOT, get, granted, policy, put, ready, text, token, with};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

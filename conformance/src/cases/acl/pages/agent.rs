@@ -6,8 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
-use crate::cases::acl::support::{NOBODY, put, ready, token, with};
+use crate::cases::support::acl::{NOBODY, ROOT, SETTINGS, put, ready, token, with};
 use crate::wire::Request;
 
 /// A case on a server with ACLs.

@@ -8,16 +8,12 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
+use crate::cases::support::acl::{ROOT, SETTINGS};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 
-/// A server that allows nothing without a token, and knows one that may do everything.
-pub(in crate::cases) const SETTINGS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny",
-    "tokens": {"master": "11111111-1111-4111-8111-111111111111"}}}"#;
 /// The same before anybody has a token.
 const NOT_BOOTSTRAPPED: &str = r#"{"acl": {"enabled": true, "default_policy": "deny"}}"#;
-/// The token that may do everything.
-pub(in crate::cases) const ROOT: &str = "11111111-1111-4111-8111-111111111111";
 const UNKNOWN: &str = "22222222-2222-4222-8222-222222222222";
 /// What the cases' own token may do.
 const RULES: &str = r#"key_prefix "open/" { policy = "write" } key_prefix "open/read/" { policy = "read" }

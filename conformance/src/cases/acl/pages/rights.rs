@@ -1,22 +1,19 @@
 //! What keys and sessions ask for, and what blocked reads keep (acl.md 6, 7, 10).
 
-use std::time::Duration;
-
 use serde_json::json;
 
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
-use crate::cases::acl::support::{self, NOBODY, text, with};
+
+use crate::cases::support::acl::{self, NOBODY, ROOT, SETTINGS, text, with};
+use crate::cases::support::rights::{UNKNOWN, allowed, get_key, put, ready, register, txn};
 use crate::wire::Request;
-use crate::wire::answer::Answer;
 
 /// A server that asks for the right to list keys, too.
 const LISTS: &str = r#"{"acl": {"enabled": true, "default_policy": "deny", "enable_key_list_policy": true,
     "tokens": {"master": "11111111-1111-4111-8111-111111111111"}}}"#;
-pub(in crate::cases::acl) const UNKNOWN: &str = "22222222-2222-4222-8222-222222222222";
 /// A longest wait that no case reaches.
 const WAIT: &str = "wait=60s";
 
@@ -344,8 +341,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let rules =
                 r#"key_prefix "" { policy = "read" } session_prefix "" { policy = "read" }"#;
             let policy = json!({"Name": "blocked", "Rules": rules}).to_string();
-            support::put(t, "policy", &policy).status_is(200);
-            let (accessor, secret) = support::token(t, &json!({"Policies": [{"Name": "blocked"}]}));
+            acl::put(t, "policy", &policy).status_is(200);
+            let (accessor, secret) = acl::token(t, &json!({"Policies": [{"Name": "blocked"}]}));
             let block = |path: &str| {
                 let index = with(t, ROOT, &Request::get(path)).index();
                 let separator = if path.contains('?') { '&' } else { '?' };
@@ -354,7 +351,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             };
             let waiting = ["/v1/kv/k", "/v1/kv/?keys", "/v1/session/list"].map(block);
             waiting.iter().for_each(|waiting| t.still_blocked(waiting));
-            support::delete(t, &format!("token/{accessor}")).is(200, "true");
+            acl::delete(t, &format!("token/{accessor}")).is(200, "true");
             waiting.iter().for_each(|waiting| t.still_blocked(waiting));
             put(t, "k", "w");
             let new = session(t, "new");
@@ -403,46 +400,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
 ];
 
-/// Waits until a young server takes writes. Unlike [`support::ready`] it shows no index, which may move meanwhile.
-pub(in crate::cases::acl) fn ready(t: &Trial) {
-    t.eventually("there is a leader", Duration::from_secs(10), || {
-        let leader = t.api_get("/v1/status/leader").text();
-        (leader.len() > 2).then_some(())
-    });
-}
-
-pub(in crate::cases::acl) fn get_key(path: &str) -> Request {
-    Request::get(&format!("/v1/kv/{path}"))
-}
-
-pub(in crate::cases::acl) fn put(t: &Trial, key: &str, value: &'static str) {
-    let put = Request::put(&format!("/v1/kv/{key}"), value);
-    with(t, ROOT, &put).is(200, "true");
-}
-
-pub(in crate::cases::acl) fn txn(t: &Trial, token: &str, body: &str) -> Answer {
-    with(t, token, &Request::put("/v1/txn", body))
-}
-
-/// Registers a node.
-pub(in crate::cases::acl) fn register(t: &Trial, node: &str) {
-    ready(t);
-    let body = json!({"Node": node, "Address": "127.0.0.1"}).to_string();
-    with(t, ROOT, &Request::put("/v1/catalog/register", body)).is(200, "true");
-}
-
 /// Returns a session on a new node.
 fn session(t: &Trial, node: &str) -> String {
     register(t, node);
     let body = json!({"Node": node, "Checks": []}).to_string();
     let made = with(t, ROOT, &Request::put("/v1/session/create", body));
     text(&made.status_is(200), "/ID")
-}
-
-/// Returns the secret of a new token with these rules.
-pub(in crate::cases::acl) fn allowed(t: &Trial, rules: &str) -> String {
-    ready(t);
-    let body = json!({"Name": format!("rules-{}", rules.len()), "Rules": rules}).to_string();
-    let policy = text(&support::put(t, "policy", &body).status_is(200), "/ID");
-    support::token(t, &json!({"Policies": [{"ID": policy}]})).1
 }

@@ -5,9 +5,8 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
-use crate::cases::acl::pages::rights::{UNKNOWN, allowed, get_key, put, ready, register, txn};
-use crate::cases::acl::support::with;
+use crate::cases::support::acl::{ROOT, SETTINGS, with};
+use crate::cases::support::rights::{UNKNOWN, allowed, get_key, put, ready, register, txn};
 use crate::wire::Request;
 
 /// The cases of this topic.

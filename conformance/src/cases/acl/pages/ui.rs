@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::case::feature::Feature;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
-use crate::cases::acl::support::{granted, ready, with};
+use crate::cases::support::acl::{ROOT, SETTINGS, granted, ready, with};
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

@@ -2,11 +2,10 @@
 
 use serde_json::json;
 
-use super::may;
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{BASE, granted, put, ready, token, with};
+use crate::cases::support::acl::{BASE, ROOT, granted, put, ready, token, with};
+use crate::cases::support::rules::may;
 use crate::wire::Request;
 
 /// A server that allows what no rule denies.

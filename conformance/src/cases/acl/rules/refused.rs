@@ -1,10 +1,10 @@
 //! Which texts are no rules, and what is said of them (acl.md 9, Errors).
 
-use super::made_of;
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::support::{BASE, ready};
+use crate::cases::support::acl::{BASE, ready};
+use crate::cases::support::rules::made_of;
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

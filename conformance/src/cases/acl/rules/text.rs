@@ -1,10 +1,10 @@
 //! Which texts are rules (acl.md 9, Text).
 
-use super::{made_of, may};
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::support::{BASE, granted, put, ready};
+use crate::cases::support::acl::{BASE, granted, put, ready};
+use crate::cases::support::rules::{made_of, may};
 
 /// The cases of this topic.
 pub(in crate::cases) const CASES: &[Case] = &[

@@ -6,8 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::SETTINGS;
-use crate::cases::acl::support::{GLOBAL, get, ready, text, with};
+use crate::cases::support::acl::{GLOBAL, SETTINGS, get, ready, text, with};
 use crate::wire::Request;
 
 /// A server on which nobody has a token.

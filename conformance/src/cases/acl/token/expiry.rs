@@ -7,8 +7,7 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{BASE, get, put, ready, refuses, text, token, with};
+use crate::cases::support::acl::{BASE, ROOT, get, put, ready, refuses, text, token, with};
 use crate::wire::Request;
 
 /// The cases of this topic.

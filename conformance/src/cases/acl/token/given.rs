@@ -6,9 +6,8 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::{ROOT, SETTINGS};
-use crate::cases::acl::support::{
-    ANONYMOUS, BASE, NOBODY, delete, get, granted, ready, text, token, with,
+use crate::cases::support::acl::{
+    ANONYMOUS, BASE, NOBODY, ROOT, SETTINGS, delete, get, granted, ready, text, token, with,
 };
 use crate::wire::Request;
 

@@ -4,8 +4,7 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::case::version::Version;
-use crate::cases::acl::pages::kv::ROOT;
-use crate::cases::acl::support::{BASE, NOBODY, get, policy, put, ready, token};
+use crate::cases::support::acl::{BASE, NOBODY, ROOT, get, policy, put, ready, token};
 use crate::wire::Request;
 
 /// The cases of this topic.

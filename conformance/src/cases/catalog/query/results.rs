@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::query::make;
-use crate::cases::catalog::register;
+use crate::cases::support::catalog::register;
+use crate::cases::support::query::{make, post};
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::PreparedQueries, Feature::Registration];
@@ -350,7 +350,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 "Name": t.node("t"), "Service": {"Service": "${"},
                 "Template": {"Type": "name_prefix_match"},
             });
-            super::post(t, &body).is(
+            post(t, &body).is(
                 500,
                 "raft apply failed: failed compiling template: Bad format '${' in Service.Service: parse error at 1:3: expected expression but found end of string",
             );
@@ -371,7 +371,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 let body = json!({
                     "Name": t.node("t"), "Service": {"Service": "x", "Failover": failover},
                 });
-                super::post(t, &body).is(
+                post(t, &body).is(
                     500,
                     "Invalid prepared query: Targets cannot be populated with NearestN or Datacenters",
                 );
@@ -430,7 +430,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     "Name": t.node("t"), "Service": {"Service": service},
                     "Template": {"Type": kind, "Regexp": regexp},
                 });
-                super::post(t, &body).says(500, &format!("failed compiling template: {text}"));
+                post(t, &body).says(500, &format!("failed compiling template: {text}"));
             }
         },
         ..Case::REAL

@@ -8,7 +8,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register, service_check};
+use crate::cases::support::catalog::{check, deregister, register, service_check};
 use crate::wire::Request;
 use crate::wire::waiting::Waiting;
 

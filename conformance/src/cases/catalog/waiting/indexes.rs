@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register, service_check};
-use crate::cases::session::{QUIET, leaves_alone};
+use crate::cases::support::catalog::{check, deregister, register, service_check};
+use crate::cases::support::session::{QUIET, leaves_alone};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const OWN_SERVER: &[Feature] = &[Feature::OwnServer, Feature::Registration];

@@ -13,7 +13,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register};
+use crate::cases::support::catalog::{check, deregister, register};
 use crate::wire::Request;
 
 /// How long a read sleeps that nothing wakes. On a busy machine all reads of a case must be blocked, and the write

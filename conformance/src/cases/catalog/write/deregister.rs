@@ -7,8 +7,8 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::catalog::{check, deregister, register, service_check};
-use crate::cases::session::{is_gone, lives, try_session};
+use crate::cases::support::catalog::{check, deregister, register, service_check};
+use crate::cases::support::session::{is_gone, lives, try_session};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const OWN_SERVER: &[Feature] = &[Feature::OwnServer, Feature::Registration];

@@ -7,8 +7,9 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register};
-use crate::cases::session::{is_gone, lives};
+use crate::cases::support::catalog::{check, deregister, register};
+use crate::cases::support::session::{is_gone, lives};
+use crate::cases::support::txn::refused;
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
@@ -163,7 +164,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 try_register(t, &node, "127.0.0.3", &other)
                     .is(500, &format!("failed inserting node: {new}"));
                 let set = json!([{"Node": {"Verb": "set", "Node": {"Node": node, "ID": other}}}]);
-                crate::cases::txn::refused(t.txn(&set), &[(0, &new)]);
+                refused(t.txn(&set), &[(0, &new)]);
                 deregister(t, &node, &json!({}));
             });
         },

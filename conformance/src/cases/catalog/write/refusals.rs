@@ -7,9 +7,9 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, deregister, register};
-use crate::cases::session::lives;
-use crate::cases::txn::catalog::{check_op, fails, id_of_node, node_op, service_op, shown};
+use crate::cases::support::catalog::{check, deregister, register};
+use crate::cases::support::session::lives;
+use crate::cases::support::txn_catalog::{check_op, fails, id_of_node, node_op, service_op, shown};
 use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::Registration];

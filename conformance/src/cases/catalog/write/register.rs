@@ -6,8 +6,8 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::catalog::{check, register};
-use crate::cases::session::leaves_alone;
+use crate::cases::support::catalog::{check, register};
+use crate::cases::support::session::leaves_alone;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 

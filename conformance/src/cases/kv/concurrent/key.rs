@@ -4,15 +4,13 @@ use std::sync::Barrier;
 
 use crate::case::Case;
 use crate::case::trial::Trial;
-use crate::history::chance::Chance;
+use crate::cases::support::txn::{self, get, op, txn};
+use crate::history::chance::{Chance, new_seed};
 use crate::history::register::{Op, Register, Ret, Shown};
 use crate::history::{History, Recording};
 use crate::runner::verdict::fail;
-use crate::sequence::new_seed;
 use crate::wire::answer::Answer;
 use crate::wire::entry::Entry;
-
-use crate::cases::txn::{self, get, op, txn};
 
 /// Each round has a key and sessions of its own: many short histories find more than a long one, and sooner.
 const ROUNDS: usize = 20;

@@ -8,13 +8,11 @@ use serde_json::json;
 
 use crate::case::Case;
 use crate::case::trial::Trial;
-use crate::history::chance::Chance;
+use crate::cases::support::txn::{op, txn};
+use crate::history::chance::{Chance, new_seed};
 use crate::history::lock::{End, Locking, Observation, Span, Tenure, Violation};
 use crate::runner::verdict::fail;
-use crate::sequence::new_seed;
 use crate::time::Stopwatch;
-
-use crate::cases::txn::{op, txn};
 
 /// Each round has a key of its own.
 const ROUNDS: usize = 4;

@@ -7,9 +7,8 @@ use serde_json::json;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
+use crate::cases::support::txn::{op, refused, set, txn};
 use crate::time::Stopwatch;
-
-use crate::cases::txn::{op, refused, set, txn};
 
 /// Longer than any of these cases takes, where nobody waits for the end.
 const LONG: &str = "50s";

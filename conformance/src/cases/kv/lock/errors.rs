@@ -3,8 +3,7 @@
 use crate::case::Case;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-
-use crate::cases::kv::lock::{acquire, release};
+use crate::cases::support::lock::{acquire, release};
 
 /// Before the words of the store, since 1.10 (1.22.md F, kv.fsm_prefix).
 const APPLY: &str = "raft apply failed: ";

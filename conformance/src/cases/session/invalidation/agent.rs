@@ -9,31 +9,10 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::session::{info, lives, try_session};
-
-/// How long the agent may take to tell the catalog.
-const SYNC: Duration = Duration::from_secs(10);
+use crate::cases::support::invalidation::{SYNC, put, session_bound_to};
+use crate::cases::support::session::{info, lives};
 
 const NEEDS: &[Feature] = &[Feature::AgentRegistration];
-
-/// An answer of 200 with an empty body.
-#[track_caller]
-pub(in crate::cases) fn put(t: &Trial, path: &str, body: &Value) {
-    let body = match body {
-        Value::Null => String::new(),
-        body => body.to_string(),
-    };
-    t.api_put(path, body).is(200, "");
-}
-
-/// A session that is bound to this check of the agent's node, created once the catalog knows the check.
-#[track_caller]
-pub(in crate::cases) fn session_bound_to(t: &Trial, check: &str) -> String {
-    let body = json!({"NodeChecks": [check], "LockDelay": "0s"}).to_string();
-    t.eventually("the catalog knows the check", SYNC, || {
-        try_session(t, &body)
-    })
-}
 
 #[track_caller]
 fn ends(t: &Trial, session: &str) {

@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::session::invalidation::agent::{put, session_bound_to};
-use crate::cases::session::invalidation::at_once::{
-    BOTH, Bound, CHECKS, NEEDS_OF_AGENT, SERVICES, ends_at_once, index_of, index_of_check,
+use crate::cases::support::invalidation::{
+    BOTH, Bound, CHECKS, NEEDS_OF_AGENT, SERVICES, ends_at_once, index_of, index_of_check, put,
+    session_bound_to,
 };
-use crate::cases::session::{info, lives};
+use crate::cases::support::session::{info, lives};
 
 /// How long the agent may take to tell the catalog, and for what the leader does at its leisure.
 const SYNC: Duration = Duration::from_secs(10);

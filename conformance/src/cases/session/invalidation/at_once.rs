@@ -2,18 +2,16 @@
 //!
 //! Each case has a server of its own, where nobody else moves an index, and pulls its trigger once for each behavior.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::catalog::query::make;
-use crate::cases::catalog::{check, deregister, register, service_check};
-use crate::cases::session::{LIST, info, is_gone, lives, of_node};
-use crate::wire::Request;
-use crate::wire::waiting::Waiting;
+use crate::cases::support::catalog::{check, deregister, register, service_check};
+use crate::cases::support::invalidation::{
+    BOTH, Bound, CHECKS, NODES, SERVICES, ends_at_once, index_of, index_of_check,
+};
+use crate::cases::support::session::LIST;
 
 const NEEDS: &[Feature] = &[
     Feature::OwnServer,
@@ -21,33 +19,6 @@ const NEEDS: &[Feature] = &[
     Feature::PreparedQueries,
     Feature::Blocking,
 ];
-
-/// What the triggers of the agent need.
-pub(in crate::cases) const NEEDS_OF_AGENT: &[Feature] = &[
-    Feature::OwnServer,
-    Feature::AgentRegistration,
-    Feature::PreparedQueries,
-    Feature::Blocking,
-];
-/// Both behaviors.
-pub(in crate::cases) const BOTH: &[&str] = &["release", "delete"];
-/// A read that shows the index of all checks.
-pub(in crate::cases) const CHECKS: &str = "/v1/health/state/any";
-/// A read that shows the index of all services.
-pub(in crate::cases) const SERVICES: &str = "/v1/catalog/services";
-/// A read that shows the index of all nodes.
-pub(in crate::cases) const NODES: &str = "/v1/catalog/nodes";
-/// Longer than the slowest trigger takes in real time.
-const PATIENCE: Duration = Duration::from_secs(150);
-/// All prepared queries.
-pub(in crate::cases) const QUERIES: &str = "/v1/query";
-
-/// A session of this node, bound to these checks, with this TTL or none.
-pub(in crate::cases) struct Bound {
-    pub(in crate::cases) node: String,
-    pub(in crate::cases) checks: Vec<String>,
-    pub(in crate::cases) ttl: String,
-}
 
 /// A node with its id, the service `svc` with the check `svcok`, and the check `ok`; a session would be bound to these checks.
 #[track_caller]
@@ -69,139 +40,6 @@ fn on_node(t: &Trial, name: &str, checks: &[&str]) -> Bound {
 fn node_id(name: &str) -> String {
     let digits: String = name.bytes().map(|byte| format!("{byte:02x}")).collect();
     format!("aaaaaaaa-0000-4000-8000-{digits:0>12.12}")
-}
-
-/// The `ModifyIndex` of a check.
-#[track_caller]
-pub(in crate::cases) fn index_of_check(t: &Trial, node: &str, id: &str) -> u64 {
-    let checks = t.api_get(&format!("/v1/health/node/{node}")).list();
-    let found = checks.iter().find(|check| check["CheckID"] == id);
-    found
-        .and_then(|check| check["ModifyIndex"].as_u64())
-        .unwrap_or_default()
-}
-
-/// The index of a read.
-#[track_caller]
-pub(in crate::cases) fn index_of(t: &Trial, path: &str) -> u64 {
-    t.api_get(path).index()
-}
-
-/// A read that waits for anything to happen to what it shows.
-#[track_caller]
-fn waiting(t: &Trial, path: &str) -> Waiting {
-    let index = index_of(t, path);
-    let sign = if path.contains('?') { '&' } else { '?' };
-    let target = format!("{path}{sign}index={index}&wait=300s");
-    t.start(&Request::get(&target).patience(PATIENCE))
-}
-
-/// What one session has that its end touches, and who waits for it.
-struct Scene {
-    session: String,
-    /// The key that it holds, and a tree with nothing else in it.
-    key: String,
-    tree: String,
-    queries: [String; 2],
-    /// Who waits for the key, the tree, and the three lists of sessions; all queries.
-    waiting: [Waiting; 6],
-}
-
-impl Scene {
-    #[track_caller]
-    fn new(t: &Trial, behavior: &str, bound: &Bound) -> Self {
-        let body = json!({
-            "Node": bound.node, "NodeChecks": bound.checks, "TTL": bound.ttl, "Behavior": behavior,
-            "LockDelay": "60s",
-        });
-        let session = t.session(&body.to_string());
-        let (tree, key) = (t.key(behavior), t.key(&format!("{behavior}/held")));
-        t.put(&key, &format!("acquire={session}&flags=7"), "held")
-            .is(200, "true");
-        let query = |name: &str| {
-            let service = json!({"Service": "nobody"});
-            make(
-                t,
-                &json!({"Name": name, "Session": session, "Service": service}),
-            )
-        };
-        let queries = [query(""), query(&t.node(behavior))];
-        let paths = [
-            format!("/v1/kv/{key}"),
-            format!("/v1/kv/{tree}?recurse"),
-            info(&session),
-            of_node(&bound.node),
-            LIST.to_owned(),
-            QUERIES.to_owned(),
-        ];
-        Self {
-            waiting: paths.map(|path| waiting(t, &path)),
-            session,
-            key,
-            tree,
-            queries,
-        }
-    }
-
-    /// All that ends with the session has ended, everybody was told, and all of it under one index: this. Not even `other` gets the key.
-    #[track_caller]
-    fn has_ended(&self, t: &Trial, behavior: &str, other: &str) -> u64 {
-        let answers = self.waiting.each_ref().map(Waiting::answer);
-        let index = answers[0].index();
-        for answer in &answers {
-            t.same("the index of an answer", answer.index(), index);
-        }
-        is_gone(t, &self.session);
-        let [key, tree, info, ..] = answers;
-        info.is(200, "[]");
-        if behavior == "delete" {
-            key.is(404, "");
-            tree.is(404, "");
-            t.get(&self.key, "").is(404, "");
-        } else {
-            let entry = t.get(&self.key, "").entry();
-            entry.value_is("held").flags_is(7).lock_index_is(1);
-            let entry = key.entry().is_unlocked();
-            t.same("ModifyIndex", entry.modify_index, index);
-        }
-        for query in &self.queries {
-            t.api_get(&format!("/v1/query/{query}")).status_is(404);
-        }
-        t.same("the sessions' index", index_of(t, LIST), index);
-        t.same("the queries' index", index_of(t, QUERIES), index);
-        let tree = t.get(&self.tree, "recurse").index();
-        t.same("the index of the tree", tree, index);
-        t.put(&self.key, &format!("acquire={other}"), "")
-            .is(200, "false");
-        index
-    }
-}
-
-/// For each behavior: `prepare` makes what a session is bound to, `pull` ends that session, and `own` is the index that the trigger's
-/// own write shows. Everything that hangs on the session ends under that index; another session with its key and its query stays.
-#[track_caller]
-pub(in crate::cases) fn ends_at_once(
-    t: &Trial,
-    behaviors: &[&str],
-    prepare: impl Fn(&str) -> Bound,
-    pull: impl Fn(&Bound, &str),
-    own: impl Fn(&Bound) -> u64,
-) {
-    for behavior in behaviors {
-        let bystander = t.session_without_delay();
-        let beside = t.key("beside");
-        t.put(&beside, &format!("acquire={bystander}"), "v")
-            .is(200, "true");
-        let untouched = t.get(&beside, "").entry();
-        let bound = prepare(behavior);
-        let scene = Scene::new(t, behavior, &bound);
-        pull(&bound, &scene.session);
-        let index = scene.has_ended(t, behavior, &bystander);
-        t.same("the index of the trigger's own write", own(&bound), index);
-        lives(t, &bystander);
-        t.get(&beside, "").entry().is_unchanged_since(&untouched);
-        t.destroy(&bystander);
-    }
 }
 
 /// The same for a trigger on a node of the catalog.

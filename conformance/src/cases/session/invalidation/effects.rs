@@ -5,13 +5,13 @@ use serde_json::{Value, json};
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::catalog::{check, deregister};
-use crate::cases::session::blocking::node_with_neighbour;
-use crate::cases::session::invalidation::at_once::{
-    BOTH, CHECKS, NODES, QUERIES, SERVICES, index_of,
+use crate::cases::support::catalog::{check, deregister};
+use crate::cases::support::invalidation::{
+    BOTH, CHECKS, Holder, NODES, QUERIES, SERVICES, bound, index_of, node_with_checks,
 };
-use crate::cases::session::invalidation::{Holder, bound, node_with_checks};
-use crate::cases::session::{LIST, is_gone, leaves_alone, of_node, sleeping};
+use crate::cases::support::session::{
+    LIST, is_gone, leaves_alone, node_with_neighbour, of_node, sleeping,
+};
 use crate::wire::Request;
 
 /// The fields of a session that nothing ends but its destruction.

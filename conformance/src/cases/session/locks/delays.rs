@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
-use crate::cases::session::takes_raft_indexes;
+use crate::cases::support::session::takes_raft_indexes;
 use crate::wire::answer::Answer;
 
 /// How long before its end a lock-delay is looked at: what is a hiccup to a loaded machine must be shorter.

@@ -2,7 +2,7 @@
 
 use crate::case::Case;
 use crate::case::trial::Trial;
-use crate::cases::session::Shown;
+use crate::cases::support::session::Shown;
 
 /// Each value, as JSON, is stored as so many nanoseconds.
 #[track_caller]

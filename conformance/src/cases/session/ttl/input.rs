@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::case::trial::Trial;
-use crate::cases::session::Shown;
+use crate::cases::support::session::Shown;
 
 /// The longest TTL.
 const MOST: Duration = Duration::from_secs(24 * 3600);

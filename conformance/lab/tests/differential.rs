@@ -1,0 +1,187 @@
+//! Random sequences on the emulator and on a real Consul: every answer must be the same.
+//!
+//! `CONFORMANCE_OPERATIONS` sets how many operations each test plays, `CONFORMANCE_SEED` draws others than the usual ones.
+
+use std::io::{Write, stderr};
+
+use proconsul::Version;
+use proconsul::config::{AclConfig, AclTokens, Config};
+use proconsul_conformance::Target;
+use proconsul_conformance::report::left_out;
+use proconsul_conformance::target::consul::{self, Agent};
+use proconsul_conformance::wire::Address;
+use proconsul_lab::sequence::{self, Plan, Side};
+use serde_json::json;
+
+const OPERATIONS: usize = 20_000;
+/// Fewer where some change something while reads of all kinds are blocked: these wait.
+const OPERATIONS_WITH_BLOCKED_READS: usize = 3_000;
+const OPERATIONS_WITH_TOKENS: usize = 2_500;
+/// The token that may do everything.
+const ROOT: &str = "root";
+/// The same for all runs, so that none fails by chance.
+const SEED: u64 = 1;
+
+fn say(line: &str) {
+    // Past the capture of the test harness: it must be seen.
+    writeln!(stderr(), "{line}").expect("standard error is open");
+}
+
+fn number(variable: &str) -> Option<u64> {
+    let text = std::env::var(variable).ok()?;
+    Some(
+        text.parse()
+            .unwrap_or_else(|_| panic!("{variable} is a number")),
+    )
+}
+
+/// The emulator in `-dev`.
+fn emulator(version: Version) -> (proconsul::Server, Side) {
+    emulator_with(Config {
+        version,
+        ..Config::dev()
+    })
+}
+
+fn emulator_with(config: Config) -> (proconsul::Server, Side) {
+    let node = config.node_name.clone();
+    let server = proconsul::Server::builder().config(config).start();
+    let server = server.expect("the emulator starts");
+    let address = Address::parse(&server.addr().to_string()).expect("an address");
+    (server, Side { address, node })
+}
+
+fn side(real: &Target) -> Side {
+    Side {
+        address: real.shared_address().expect("one agent for all").clone(),
+        node: real.facts().node.clone(),
+    }
+}
+
+/// How many operations to play, and the seed.
+fn how_much(usual: usize) -> (usize, u64) {
+    let operations = number("CONFORMANCE_OPERATIONS").map_or(usual, |number| {
+        usize::try_from(number).expect("a number of operations")
+    });
+    (operations, number("CONFORMANCE_SEED").unwrap_or(SEED))
+}
+
+#[test]
+fn the_emulator_answers_as_a_real_consul() {
+    compare_with_a_real_consul(OPERATIONS, false);
+}
+
+/// A machine that is busy makes it slower, and does not make it fail: what differs is played again with longer waits.
+#[test]
+fn the_emulator_wakes_blocked_reads_as_a_real_consul() {
+    compare_with_a_real_consul(OPERATIONS_WITH_BLOCKED_READS, true);
+}
+
+fn compare_with_a_real_consul(operations: usize, blocked_reads: bool) {
+    let Some(binary) = left_out::consul() else {
+        return;
+    };
+    let target = consul::start(&binary, &Agent::default());
+    let target = target.unwrap_or_else(|error| panic!("{error}"));
+    let real = side(&target);
+    let (_server, emulated) = emulator(Version::V1_8_7);
+    let (operations, seed) = how_much(operations);
+    say(&format!("differential: seed {seed}"));
+    let plan = Plan {
+        operations,
+        seed,
+        blocked_reads,
+        acl: false,
+    };
+    play(&real, &emulated, plan);
+}
+
+fn play(real: &Side, emulated: &Side, plan: Plan) {
+    match sequence::compare(real, emulated, plan) {
+        Ok(played) => assert!(played >= plan.operations),
+        Err(disagreement) => panic!("- consul, + emulator\n{disagreement}"),
+    }
+}
+
+/// Plays sequences with tokens under some settings of ACLs.
+fn play_with_tokens(default_policy: &str, enable_key_list_policy: bool) {
+    let Some(binary) = left_out::consul() else {
+        return;
+    };
+    let tokens = json!({"master": ROOT, "agent": ROOT, "default": ROOT});
+    let settings = json!({"acl": {
+        "enabled": true, "default_policy": default_policy, "tokens": tokens,
+        "enable_key_list_policy": enable_key_list_policy,
+    }});
+    let agent = Agent {
+        settings: settings.to_string(),
+        ..Agent::default()
+    };
+    let target = consul::start(&binary, &agent).unwrap_or_else(|error| panic!("{error}"));
+    let acl = AclConfig {
+        enabled: true,
+        default_policy: default_policy.to_owned(),
+        enable_key_list_policy,
+        tokens: AclTokens {
+            initial_management: ROOT.to_owned(),
+            agent: ROOT.to_owned(),
+            ..AclTokens::default()
+        },
+        ..AclConfig::default()
+    };
+    let real = side(&target);
+    let (_server, emulated) = emulator_with(Config {
+        version: Version::V1_8_7,
+        acl,
+        // Instances of a service stand in the order of their nodes, the agent's among them.
+        node_name: real.node.clone(),
+        ..Config::dev()
+    });
+    let (operations, seed) = how_much(OPERATIONS_WITH_TOKENS);
+    say(&format!(
+        "differential with tokens, {default_policy}: seed {seed}"
+    ));
+    let plan = Plan {
+        operations,
+        seed,
+        blocked_reads: false,
+        acl: true,
+    };
+    play(&real, &emulated, plan);
+}
+
+#[test]
+fn the_emulator_refuses_by_default_as_a_real_consul() {
+    play_with_tokens("deny", false);
+}
+
+#[test]
+fn the_emulator_allows_by_default_as_a_real_consul() {
+    play_with_tokens("allow", false);
+}
+
+#[test]
+fn the_emulator_guards_lists_of_keys_as_a_real_consul() {
+    play_with_tokens("deny", true);
+}
+
+/// The comparison sees what it should, and nothing else.
+#[test]
+fn another_version_is_told_apart_and_the_same_is_not() {
+    let (_old, old) = emulator(Version::V1_8_7);
+    let (_same, same) = emulator(Version::V1_8_7);
+    let (_new, new) = emulator(Version::V1_22_0);
+    let plan = Plan {
+        operations: 500,
+        seed: 1,
+        blocked_reads: false,
+        acl: false,
+    };
+    sequence::compare(&old, &same, plan).expect("equal servers agree");
+    let found = sequence::compare(&old, &new, plan).expect_err("versions differ");
+    assert_eq!(
+        found.operations.len(),
+        1,
+        "shrunk to one operation: {found}"
+    );
+}
