@@ -44,11 +44,12 @@
 //!
 //! # Features
 //! It needs Rust 1.88. All features are on by default; who only embeds servers takes `default-features = false`.
-//! * `cli`: the program with Consul's flags, files and commands, and `Builder::services_file`. It brings `snapshots`.
 //! * `control-http`: the controls over HTTP, under `/proconsul/v1/`.
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.
-//! * `jwt`: logins with JSON Web Tokens. `snapshots`: `/v1/snapshot`.
+//! * `script-checks`: checks that are programs. `jwt`: logins with JSON Web Tokens. `snapshots`: `/v1/snapshot`.
+//!
+//! The binary is the package `proconsul-cli`, which has all of them.
 //!
 //! # Threads and runtimes
 //! Everything that waits has two forms, such as [`wait_blocked`](Server::wait_blocked), which parks its thread, and
