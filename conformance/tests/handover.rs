@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use proconsul::control::Control;
+use proconsul::Server;
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::time::{Clock, RealClock};
@@ -15,7 +15,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Consul<'a> {
     address: Address,
     /// None where time passes for real.
-    control: Option<&'a Control>,
+    control: Option<&'a Server>,
 }
 
 impl Consul<'_> {
@@ -66,7 +66,7 @@ const IN_ORDER: [bool; 4] = [false, false, false, true];
 fn on_a_frozen_server() {
     let server = proconsul::test::frozen();
     let address = Address::parse(&server.addr().to_string()).expect("an address");
-    let control = Some(server.control());
+    let control = Some(&*server);
     assert_eq!(Consul { address, control }.handover(), IN_ORDER);
     server.assert_lock_safety("handover", &[]);
 }

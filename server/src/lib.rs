@@ -71,16 +71,16 @@ pub mod control;
 mod http;
 pub mod log;
 pub mod process;
-mod server;
+mod run;
 
 #[doc(inline)]
 pub use control::Server;
-pub(crate) use http::ours::ui;
+pub(crate) use http::extensions::ui;
 #[doc(inline)]
 pub use proconsul_engine::{faults, history};
 #[doc(inline)]
 pub use proconsul_version::{ParseVersionError, Version};
-pub(crate) use server::https;
-pub use server::{Builder, StartError};
+pub(crate) use run::https;
+pub use run::{Builder, StartError};
 #[doc(inline)]
-pub use server::{target, test};
+pub use run::{target, test};

@@ -3,14 +3,14 @@
 use proconsul_config::Config;
 
 use crate::https::Tls;
-use crate::server::StartError;
+use crate::run::StartError;
 
 pub use crate::control::{Address, Addresses, reachable};
 pub use crate::http::Reload;
 pub use crate::https::DevCertificates;
 #[cfg(feature = "https")]
 pub use crate::https::Signed;
-pub use crate::server::{Reread, StartData, run};
+pub use crate::run::{Reread, StartData, run};
 pub use proconsul_engine::threads::aside::serve_on_this_thread;
 
 /// Checks what a configuration defines, and its settings of HTTPS with the files that they name.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Each of the two lists has this many.
 const TRAPS: u32 = 30;
 
-/// The traps that show in the store: marked under `src/engine/tests/store`. Where such a trap also speaks of statuses or
+/// The traps that show in the store: marked under `engine/src/engine/tests/store`. Where such a trap also speaks of statuses or
 /// texts, the tests of the HTTP layer show those unmarked.
 const IN_THE_STORE: [(&str, &[u32]); 2] = [
     (
@@ -54,7 +54,7 @@ fn each_trap_has_one_place() {
 
 #[test]
 fn each_trap_of_the_store_has_exactly_one_test() {
-    check("src", &IN_THE_STORE);
+    check("engine/src", &IN_THE_STORE);
 }
 
 #[test]

@@ -69,7 +69,7 @@ async fn a_renewal_that_hangs_costs_a_sixth_of_the_ttl_and_not_the_session() -> 
         clock.advance(time);
     };
     let session = keeper(&client).await;
-    let hangs = server.control().fault(hanging_renewals().times(1));
+    let hangs = server.fault(hanging_renewals().times(1));
     let hangs = hangs.expect("it can match");
     clock.asked(TTL / 2, 1).await;
     pass(TTL / 2);
@@ -94,7 +94,7 @@ async fn a_renewal_that_hangs_costs_a_sixth_of_the_ttl_and_not_the_session() -> 
 async fn renewals_that_all_hang_are_told_when_the_ttl_is_over_and_no_later() -> Result<(), Error> {
     let (server, client, clock) = driven();
     let session = keeper(&client).await;
-    let hangs = server.control().fault(hanging_renewals());
+    let hangs = server.fault(hanging_renewals());
     let hangs = hangs.expect("it can match");
     clock.asked(TTL / 2, 1).await;
     clock.advance(TTL / 2);

@@ -230,7 +230,7 @@ async fn a_session_that_has_lapsed_is_called_lost() -> Result<(), Error> {
 async fn who_is_rate_limited_was_not_heard_and_may_try_again() -> Result<(), Error> {
     let (server, client) = frozen();
     let limit = Rule::new(Effect::Error(ConsulError::RateLimited));
-    let limit = server.control().fault(limit).expect("it can match");
+    let limit = server.fault(limit).expect("it can match");
     let error = client.kv().put("k", "v").await.expect_err("it is too much");
     assert!(error.is_rate_limited() && error.is_transient(), "{error:?}");
     assert!(!error.may_be_applied());
@@ -245,7 +245,7 @@ async fn a_burst_of_500s_is_waited_out_and_costs_no_guard() -> Result<(), Error>
     let burst = |times| {
         let error = Rule::new(Effect::Error(ConsulError::RpcEof));
         let rule = error.path("/v1/kv/").times(times);
-        server.control().fault(rule).expect("it can match")
+        server.fault(rule).expect("it can match")
     };
     let session = keeper(&client).await;
     let lock = Lock::new(&client, "l");

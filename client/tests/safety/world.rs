@@ -104,7 +104,7 @@ impl World {
             let contender = Contender {
                 client: self.client(),
                 clock: self.clock.clone(),
-                control: self.server.control().clone(),
+                control: self.server.clone(),
                 recipe: self.recipe,
                 care: self.care,
                 beliefs: Arc::clone(&self.beliefs),
@@ -112,7 +112,7 @@ impl World {
             tokio::spawn(contender.run(self.rng.fork()));
         }
         self.pass(BEGIN).await;
-        let control = self.server.control().clone();
+        let control = self.server.clone();
         self.fault.begin(&control, &mut self.rng);
         while self.clock.now() < END {
             let pause = Duration::from_millis(self.rng.u64(500..8000));

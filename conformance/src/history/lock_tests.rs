@@ -55,7 +55,7 @@ fn seen(tenures: &[Tenure], read: (u64, u64), holder: Option<usize>) -> Vec<Viol
 fn one_after_the_other_is_safe() {
     let first = tenure(1, (0, 10), 1, released(20, 30));
     assert_eq!(found(&[first, tenure(2, (31, 40), 2, End::Open)]), []);
-    // Told late: the second was given the lock while the first's release was on its way back.
+    // WakeSignal late: the second was given the lock while the first's release was on its way back.
     assert_eq!(found(&[first, tenure(2, (5, 21), 2, End::Open)]), []);
     // The order of the list says nothing.
     assert_eq!(found(&[tenure(2, (31, 40), 2, End::Open), first]), []);

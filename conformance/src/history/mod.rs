@@ -22,7 +22,7 @@ pub enum What<Op, Ret> {
     /// The client is about to ask.
     Asked(Op),
     /// The client was told.
-    Told(Ret),
+    WakeSignal(Ret),
 }
 
 /// One end of a call.
@@ -62,7 +62,7 @@ where
         for event in &self.0 {
             let added = match event.what.clone() {
                 What::Asked(operation) => tester.on_invoke(event.client, operation).map(drop),
-                What::Told(told) => tester.on_return(event.client, told).map(drop),
+                What::WakeSignal(told) => tester.on_return(event.client, told).map(drop),
             };
             added.expect("a client makes one call at a time");
         }
@@ -78,7 +78,7 @@ impl<Op: fmt::Debug, Ret: fmt::Debug> fmt::Display for History<Op, Ret> {
                 What::Asked(operation) => {
                     writeln!(formatter, "{at:>9.1?} client {client}: {operation:?}")?;
                 }
-                What::Told(told) => {
+                What::WakeSignal(told) => {
                     writeln!(formatter, "{at:>9.1?} client {client}:     -> {told:?}")?;
                 }
             }
@@ -114,7 +114,7 @@ impl<Op: Clone, Ret: Clone> Recording<Op, Ret> {
     pub fn call(&self, client: usize, operation: Op, ask: impl FnOnce() -> Ret) -> Ret {
         self.happens(client, What::Asked(operation));
         let told = ask();
-        self.happens(client, What::Told(told.clone()));
+        self.happens(client, What::WakeSignal(told.clone()));
         told
     }
 

@@ -23,7 +23,7 @@ fn ask(client: usize, operation: Op) -> Line {
 }
 
 fn tell(client: usize, told: Ret) -> Line {
-    (client, What::Told(told))
+    (client, What::WakeSignal(told))
 }
 
 /// A call of client 0 while nobody else asks.

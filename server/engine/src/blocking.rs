@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::engine::{Engine, Era, Found, Wakened};
+use crate::engine::{Engine, Found, Generation, WakeReason};
 use crate::history::CallId;
 use crate::threads::aside::{MANY_ROWS, leave};
 use proconsul_store::{Answer, Index, News, Read, ReadResult};
@@ -29,14 +29,14 @@ const JITTER_DIVISOR: u32 = 16;
 
 /// The state of one wait between its reads.
 #[derive(Debug)]
-pub struct Looks {
+pub struct WaitState {
     /// The index that a read has to pass.
     known: Index,
     /// Whether a read has found nothing, so that the wait is for existence.
     found_nothing: bool,
 }
 
-impl Looks {
+impl WaitState {
     /// Returns the state before the first read, for a client that knows `min_index`.
     pub fn new(min_index: Index) -> Self {
         Self {
@@ -69,7 +69,7 @@ impl Looks {
 /// # Errors
 /// The read is refused, which ends the wait.
 pub async fn answer<R: Read>(engine: &Engine, read: &R, wait: Option<Wait>) -> ReadResult<R> {
-    let mut looks = Looks::new(wait.map_or(Index::ZERO, |wait| wait.min_index));
+    let mut looks = WaitState::new(wait.map_or(Index::ZERO, |wait| wait.min_index));
     answer_when(engine, read, wait, |answer| looks.are_over_with(answer)).await
 }
 
@@ -108,7 +108,7 @@ async fn wait_for_news<R: Read>(
     engine: &Engine,
     read: &R,
     wait: Wait,
-    since: Era,
+    since: Generation,
     mut latest: Answer<R::Rows>,
     mut is_over: impl FnMut(&Answer<R::Rows>) -> bool,
 ) -> ReadResult<R> {
@@ -125,11 +125,11 @@ async fn wait_for_news<R: Read>(
         // Registered before the latest read: nothing can fall between the read and the wait.
         if waiter.waits_for(&latest.reads) {
             match waiter.wait().await {
-                Wakened::LookAgain => {}
-                Wakened::AnswerNow => at_once = true,
+                WakeReason::LookAgain => {}
+                WakeReason::AnswerNow => at_once = true,
                 // The newest index, so that unrelated writes do not end the next wait at once (1.22.md A5).
-                Wakened::TimedOut if latest.news == News::Existence => at_once = true,
-                Wakened::TimedOut => return Ok(latest),
+                WakeReason::TimedOut if latest.news == News::Existence => at_once = true,
+                WakeReason::TimedOut => return Ok(latest),
             }
         }
         leave_for(engine, read).await;

@@ -5,11 +5,11 @@
 
 mod acl;
 mod address;
-mod doors;
 mod fault;
 mod history;
 #[cfg(feature = "control-http")]
 pub(crate) mod http;
+mod listeners;
 #[cfg(feature = "control-http")]
 mod servers;
 mod state;
@@ -27,8 +27,8 @@ use proconsul_version::Version;
 
 pub use acl::{Acl, AclError, Permission, Token};
 pub use address::{Address, Addresses, reachable};
-pub(crate) use doors::Doors;
-pub use doors::{DoorError, Restart};
+pub(crate) use listeners::Listeners;
+pub use listeners::{ListenerError, Restart};
 #[doc(inline)]
 pub use proconsul_engine::clock::Rate;
 #[doc(inline)]
@@ -91,15 +91,11 @@ pub struct Server {
     acl_default: Option<DefaultPolicy>,
     /// The secret of the configured management token; empty without one.
     management: String,
-    doors: Arc<Doors>,
+    listeners: Arc<Listeners>,
     #[cfg(feature = "control-http")]
     on_demand: Arc<OnDemand>,
     running: Running,
 }
-
-/// The former name of [`Server`], for tests that use it.
-#[doc(hidden)]
-pub type Control = Server;
 
 /// The thread that runs the server. Only the value that started it owns it: a clone is empty.
 #[derive(Debug, Default)]
@@ -136,7 +132,7 @@ impl Server {
             version: config.version,
             acl_default: acl::default_policy(&config.acl),
             management: config.acl.tokens.initial_management.clone(),
-            doors: Arc::default(),
+            listeners: Arc::default(),
             #[cfg(feature = "control-http")]
             on_demand: Arc::new(on_demand),
             running: Running::default(),
@@ -165,12 +161,6 @@ impl Server {
 
     pub(crate) fn shared_engine(&self) -> Arc<Engine> {
         Arc::clone(&self.engine)
-    }
-
-    /// Returns the server itself, for code that is written for [`target`](crate::target) and servers alike.
-    #[doc(hidden)]
-    pub fn control(&self) -> &Self {
-        self
     }
 
     /// Returns the engine: the server without HTTP.

@@ -205,7 +205,7 @@ impl Server {
 mod tests {
     use super::*;
     use crate::control::Server;
-    use crate::server::Builder;
+    use crate::run::Builder;
 
     fn epoch() -> Epoch {
         "2026-01-01T00:00:00Z".parse().expect("a time")

@@ -6,12 +6,12 @@
 //! router that matches the path as sent.
 
 mod accept;
-mod acl;
 mod api;
+mod auth;
 mod body;
+pub(crate) mod extensions;
 mod failure;
 mod fault;
-pub(crate) mod ours;
 mod pipeline;
 mod reply;
 mod request;

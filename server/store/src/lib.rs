@@ -11,13 +11,15 @@
 
 mod acl;
 mod agent;
-mod basis;
 mod catalog;
+mod command;
 mod config;
 mod image;
 mod kv;
-mod seam;
+mod ordered;
+mod read;
 mod session;
+pub mod timestamp;
 mod txn;
 
 use std::convert::Infallible;
@@ -52,15 +54,13 @@ pub use agent::{
     Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
     LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
-pub(crate) use basis::ordered;
-pub use basis::timestamp;
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::coordinate::{
     Coordinate, CoordinateImage, CoordinateList, CoordinateRow, CoordinateUpdate, Finite,
     NodeCoordinates,
 };
-pub use catalog::elsewhere::{Elsewhere, Unchanging};
 pub use catalog::node::id::{NodeIdFlaw, check_node_id};
+pub use catalog::node_dump::{AllInstances, WholeNode, WholeNodeNamed, WholeNodes};
 pub use catalog::query::{
     NewPreparedQuery, PreparedQueryDelete, PreparedQueryFor, PreparedQueryId, PreparedQueryInfo,
     PreparedQueryList, PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget,
@@ -71,6 +71,7 @@ pub use catalog::registration::{
     NewService, NodeRow, Registration, RegistrationFlaw, ServiceAddress, ServicePort, ServiceRow,
     Weights,
 };
+pub use catalog::remote::{Elsewhere, Unchanging};
 pub use catalog::service::gateway::GatewayService;
 pub use catalog::service::proxy::{
     AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream,
@@ -80,7 +81,6 @@ pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
 pub use catalog::usage::{CatalogCounts, CatalogUsage};
-pub use catalog::whole::{AllInstances, WholeNode, WholeNodeNamed, WholeNodes};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,
@@ -103,7 +103,6 @@ pub use kv::deleted::DeletedKeys;
 pub use kv::key::Key;
 pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite, KvWriteInFlight};
 pub use read::{Answer, News, Read, ReadResult, ReadSet, Subject, Tree, Watch, watch};
-pub(crate) use seam::{command, read};
 pub use session::id::{IdError, SessionId};
 pub use session::{
     Behavior, NewSession, NodeSessions, ServiceCheck, SessionDestroy, SessionInfo, SessionList,

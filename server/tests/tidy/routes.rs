@@ -72,7 +72,7 @@ fn routes_of(path: &str, text: &str, routes: &mut BTreeMap<String, Route>) {
             continue;
         };
         let methods = row.split(['[', ']']).nth(1).unwrap_or_default();
-        let is_refused = path.ends_with("/absent.rs") || row.contains("(not_emulated)");
+        let is_refused = path.ends_with("/not_emulated.rs") || row.contains("(not_emulated)");
         let answered = if is_refused {
             "refused: 501"
         } else if SHAPED.contains(&route) {

@@ -7,7 +7,7 @@ use std::sync::mpsc::{self, Sender};
 use std::time::Duration;
 
 use super::proxy::Proxy;
-use super::scene::Switch;
+use super::shared::Switch;
 use super::{Alter, Mutant};
 use proconsul_conformance::case::Case;
 use proconsul_conformance::case::selection::Selection;

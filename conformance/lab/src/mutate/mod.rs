@@ -8,14 +8,14 @@ mod agenda;
 mod alter;
 mod campaign;
 mod proxy;
-mod scene;
+mod shared;
 mod stopping;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use self::campaign::{Fate, Verdict, hunt, in_place_of, run};
-use self::scene::Scene;
+use self::shared::Scene;
 use proconsul_conformance::wire::asked::Asked;
 use proconsul_conformance::wire::{Outcome, Reply};
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::scene::{Scene, Switch};
+use super::shared::{Scene, Switch};
 use super::stopping::Stopping;
 use super::{Alter, Mutant};
 use proconsul_conformance::target::site::Site;

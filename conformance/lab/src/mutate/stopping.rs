@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::scene::Scene;
+use super::shared::Scene;
 use proconsul_conformance::time::{Clock, pause};
 
 /// What was sent before time passes has come through the proxy after so long.

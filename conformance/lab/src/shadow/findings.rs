@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::ear::Unseen;
+use super::capture::Unseen;
 use proconsul_conformance::report::document::{CaseDocument, Document};
 use proconsul_conformance::time::{Stopwatch, today};
 use proconsul_conformance::wire::asked::Asked;

@@ -12,8 +12,8 @@
 //!
 //! The program waits for the real server alone. The emulator may be slow, or dead: then answers are not compared, and the report says so.
 
+mod capture;
 mod copy;
-mod ear;
 mod findings;
 mod inside;
 mod judge;
@@ -29,7 +29,7 @@ use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use self::ear::{Ear, Unseen};
+use self::capture::{Ear, Unseen};
 pub use self::findings::{Difference, Findings, Observer};
 pub use self::inside::Inside;
 use self::mapping::Mapping;

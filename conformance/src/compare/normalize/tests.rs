@@ -9,9 +9,9 @@ use crate::wire::transcript::Names;
 const S1: &str = "0a1b2c3d-1111-2222-3333-444455556666";
 const S2: &str = "ffffeeee-1111-2222-3333-444455556666";
 
-struct Told(Transcript);
+struct WakeSignal(Transcript);
 
-impl Told {
+impl WakeSignal {
     fn new(tag: &str) -> Self {
         Self(Transcript {
             names: Names {
@@ -54,7 +54,7 @@ fn create(id: &str) -> String {
 
 #[test]
 fn names_sessions_and_indexes_become_references() {
-    let told = Told::new("aa-1")
+    let told = WakeSignal::new("aa-1")
         .say("PUT /v1/session/create", 200, &[], &create(S1))
         .say(
             &format!("PUT /v1/kv/c/aa-1/k?acquire={S1}"),
@@ -90,7 +90,7 @@ fn names_sessions_and_indexes_become_references() {
 
 fn pair(tag: &str, first: &str, second: &str, indexes: [u64; 3]) -> Vec<String> {
     let [a, b, c] = indexes;
-    Told::new(tag)
+    WakeSignal::new(tag)
         .say("PUT /v1/session/create", 200, &[], &create(first))
         .say("PUT /v1/session/create", 200, &[], &create(second))
         .say(
@@ -139,7 +139,7 @@ fn order_and_identity_still_differ() {
 
 #[test]
 fn zero_and_constants_stay_and_neighbours_keep_their_distance() {
-    let told = Told::new("t")
+    let told = WakeSignal::new("t")
         .say("GET /v1/kv/k", 200, &[("X-Consul-Index", "30")], "")
         .say("PUT /v1/kv/k?cas=0", 200, &[], "")
         .say("PUT /v1/kv/k?cas=31", 200, &[], "")
@@ -166,19 +166,19 @@ fn zero_and_constants_stay_and_neighbours_keep_their_distance() {
 
 #[test]
 fn presence_counts_even_where_values_vary() {
-    let with = Told::new("t").say(
+    let with = WakeSignal::new("t").say(
         "GET /",
         200,
         &[("Date", "Sat"), ("Content-Length", "0")],
         "",
     );
-    let other = Told::new("t").say(
+    let other = WakeSignal::new("t").say(
         "GET /",
         200,
         &[("Date", "Sun"), ("Content-Length", "0")],
         "",
     );
-    let without = Told::new("t").say("GET /", 200, &[("Content-Length", "0")], "");
+    let without = WakeSignal::new("t").say("GET /", 200, &[("Content-Length", "0")], "");
     assert_eq!(with.lines(), other.lines());
     assert_ne!(with.lines(), without.lines());
     assert!(
@@ -190,7 +190,7 @@ fn presence_counts_even_where_values_vary() {
 #[test]
 fn lists_sorted_by_chance_are_sorted_by_appearance() {
     let list = |first: &str, second: &str, one: &str, two: &str| {
-        Told::new("t")
+        WakeSignal::new("t")
             .say("PUT /v1/session/create", 200, &[], &create(first))
             .say("PUT /v1/session/create", 200, &[], &create(second))
             .say(
@@ -203,7 +203,7 @@ fn lists_sorted_by_chance_are_sorted_by_appearance() {
     };
     assert_eq!(list(S1, S2, S1, S2), list(S2, S1, S1, S2));
     let keys = |one: &str, two: &str| {
-        Told::new("t")
+        WakeSignal::new("t")
             .say(
                 "GET /v1/kv/?keys",
                 200,
@@ -222,7 +222,7 @@ fn lists_sorted_by_chance_are_sorted_by_appearance() {
 #[test]
 fn values_in_which_an_id_hides_are_decoded_and_others_are_not() {
     let hidden = STANDARD.encode(format!("{{\"Holder\":\"{S1}\"}}"));
-    let told = Told::new("t")
+    let told = WakeSignal::new("t")
         .say("PUT /v1/session/create", 200, &[], &create(S1))
         .say(
             "GET /v1/kv/a",
@@ -240,7 +240,7 @@ fn values_in_which_an_id_hides_are_decoded_and_others_are_not() {
 
 #[test]
 fn a_final_newline_counts_and_long_bodies_keep_a_hash() {
-    let body = |body: &str| Told::new("t").say("GET /", 200, &[], body).lines();
+    let body = |body: &str| WakeSignal::new("t").say("GET /", 200, &[], body).lines();
     assert_ne!(body("true"), body("true\n"));
     let long = "x".repeat(SHOWN + 1);
     assert!(
@@ -254,7 +254,7 @@ fn a_final_newline_counts_and_long_bodies_keep_a_hash() {
 #[test]
 fn chunks_count_by_what_they_hold() {
     let sent = |chunks: &str| {
-        let mut told = Told::new("t").say("PUT /a", 200, &[], "");
+        let mut told = WakeSignal::new("t").say("PUT /a", 200, &[], "");
         if let Line::Exchange(exchange) = &mut told.0.lines[0] {
             let head = "PUT /a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n";
             exchange.sent = format!("{head}{chunks}").into_bytes();
@@ -298,7 +298,7 @@ fn events_are_told_apart_by_their_order() {
             list(index / 2, &[ltime, ltime + 3]),
         );
         let waiting = format!("GET /v1/event/list?name=a&index={}", index - 1);
-        Told::new("t-1")
+        WakeSignal::new("t-1")
             .say("GET /v1/event/list?name=a", 200, &header(&none.0), &none.1)
             .say("GET /v1/event/list?name=a", 200, &header(&one.0), &one.1)
             .say(&waiting, 200, &header(&two.0), &two.1)
@@ -327,7 +327,7 @@ fn what_is_packed_counts_by_what_it_holds() {
             ("Content-Encoding", "gzip"),
             ("Content-Length", length.as_str()),
         ];
-        let mut told = Told::new("t-1").say("GET /a", 200, &headers, "");
+        let mut told = WakeSignal::new("t-1").say("GET /a", 200, &headers, "");
         if let Line::Exchange(Exchange {
             outcome: Some(Outcome::Reply(reply)),
             ..
@@ -359,7 +359,7 @@ fn what_is_packed_counts_by_what_it_holds() {
 
 #[test]
 fn bytes_that_are_no_text_keep_their_references() {
-    let mut told = Told::new("t-1").say("GET /a", 200, &[], "");
+    let mut told = WakeSignal::new("t-1").say("GET /a", 200, &[], "");
     if let Line::Exchange(Exchange {
         outcome: Some(Outcome::Reply(reply)),
         ..
@@ -372,7 +372,7 @@ fn bytes_that_are_no_text_keep_their_references() {
 
 #[test]
 fn replaced_looks_and_times_are_left_out() {
-    let mut told = Told::new("t")
+    let mut told = WakeSignal::new("t")
         .say("GET /a", 200, &[], "")
         .say("GET /b", 200, &[], "");
     if let Line::Exchange(exchange) = &mut told.0.lines[0] {
@@ -387,7 +387,7 @@ fn replaced_looks_and_times_are_left_out() {
 #[test]
 fn ports_are_references_and_the_inside_of_a_process_is_left_out() {
     let told = |port: u16, goroutines: u32| {
-        Told::new("t")
+        WakeSignal::new("t")
             .say(
                 "GET /v1/agent/members",
                 200,
@@ -421,7 +421,7 @@ fn texts_of_chance_are_references() {
     let told = |one: &str, two: &str| {
         let body =
             format!("[{{\"Hash\": \"{one}\"}},{{\"Hash\":\"{two}\",\"CreateTime\":\"12:00\"}}]");
-        Told::new("t")
+        WakeSignal::new("t")
             .say("GET /v1/acl/tokens", 200, &[], &body)
             .lines()
     };
@@ -433,7 +433,7 @@ fn texts_of_chance_are_references() {
 #[test]
 fn long_lines_of_heads_keep_a_hash() {
     let path = format!("GET /{}", "x".repeat(SHOWN));
-    let lines = Told::new("t").say(&path, 414, &[], "").lines();
+    let lines = WakeSignal::new("t").say(&path, 414, &[], "").lines();
     assert!(
         lines[0].len() < 60 && lines[0].contains("hash"),
         "{}",
@@ -443,7 +443,7 @@ fn long_lines_of_heads_keep_a_hash() {
 
 #[test]
 fn only_whole_words_are_names() {
-    let lines = Told::new("t-1")
+    let lines = WakeSignal::new("t-1")
         .say(
             "GET /t-1/t-12/agent-1/agent-10/xagent-1/AGENT-1",
             200,
@@ -459,7 +459,7 @@ fn only_whole_words_are_names() {
 
 #[test]
 fn an_index_that_the_target_repeats_is_a_reference_and_a_constant_stays() {
-    let told = Told::new("aa-1")
+    let told = WakeSignal::new("aa-1")
         .say("GET /v1/kv/k", 200, &[("X-Consul-Index", "20")], "")
         .say(
             "PUT /v1/txn",
@@ -477,7 +477,7 @@ fn an_index_that_the_target_repeats_is_a_reference_and_a_constant_stays() {
 fn hashes_of_services_are_references_wherever_they_stand() {
     let hash = "9a3381ad6dda54c4";
     let body = format!("{{\"ContentHash\": \"{hash}\"}}");
-    let lines = Told::new("t")
+    let lines = WakeSignal::new("t")
         .say(
             &format!("GET /a?hash={hash}&wait=1s"),
             200,

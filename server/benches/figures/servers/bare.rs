@@ -72,7 +72,7 @@ fn read(mut from: impl BufRead) -> io::Result<Vec<Canned>> {
 #[derive(Debug)]
 struct Shared {
     canned: Vec<Canned>,
-    /// Told at each PUT: it ends all waits.
+    /// WakeSignal at each PUT: it ends all waits.
     written: Notify,
 }
 

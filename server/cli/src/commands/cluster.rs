@@ -3,8 +3,8 @@
 use serde_json::Value;
 
 use super::{Failure, Outcome, because};
-use crate::commands::parts::flags::Given;
-use crate::commands::parts::table::columns;
+use crate::commands::support::flags::Given;
+use crate::commands::support::table::columns;
 use crate::emulated_version;
 use proconsul_gocompat::regexp::Regexp;
 use proconsul_version::Behaviour;

@@ -6,7 +6,7 @@ use proconsul_client::{Client, Error, Pair, SessionId};
 use serde::{Deserialize, Serialize};
 
 use super::{Failure, Outcome, because, source, table};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::output;
 
 commands! {

@@ -16,12 +16,12 @@
 //! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
 //! | `table`, `shown` | columns; JSON as Consul's client prints it |
 
-/// Makes a table of flags: each an [`ArgumentKind`](parts::flags::ArgumentKind), its name and a sentence for the help.
+/// Makes a table of flags: each an [`ArgumentKind`](support::flags::ArgumentKind), its name and a sentence for the help.
 macro_rules! flags {
     ($($kind:ident $name:literal $usage:literal;)*) => {
         &[$(proconsul_config::settings::go_flags::Flag {
             name: $name,
-            kind: crate::commands::parts::flags::ArgumentKind::$kind,
+            kind: crate::commands::support::flags::ArgumentKind::$kind,
             usage: $usage,
         }),*]
     };
@@ -41,7 +41,7 @@ macro_rules! commands {
                 flags: &[
                     flags! { $($flags)* },
                     $($($shared,)*)?
-                    crate::commands::parts::flags::COMMON,
+                    crate::commands::support::flags::COMMON,
                 ],
                 run: |given| Box::pin($run($(&$kind,)? given)),
             }),*];
@@ -55,10 +55,10 @@ mod cluster;
 mod kv;
 mod mesh;
 mod operator;
-mod parts;
 mod ready;
 mod session;
 mod snapshot;
+mod support;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -66,8 +66,8 @@ use std::process::ExitCode;
 
 use proconsul_client::Error;
 
-use self::parts::flags::{ArgumentKind, Given};
-use self::parts::{shown, source, table};
+use self::support::flags::{ArgumentKind, Given};
+use self::support::{shown, source, table};
 use crate::output;
 use proconsul_config::settings::go_flags::{self, Flag, FlagError, ParsedFlags};
 

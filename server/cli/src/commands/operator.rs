@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{Failure, Outcome, because, shown};
 use crate::agent;
-use crate::commands::parts::flags::Given;
-use crate::commands::parts::table::columns;
+use crate::commands::support::flags::Given;
+use crate::commands::support::table::columns;
 use crate::output;
 use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::json::document::document;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use proconsul_client::{Client, Consistency, Error, Status};
 
 use super::{Outcome, go_text};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use proconsul_engine::clock::machine_sleep;
 
 commands! {

@@ -5,8 +5,8 @@ use std::time::Duration;
 use proconsul_client::{Behavior, NewSession, Session, SessionId};
 
 use super::{Failure, Outcome, because};
-use crate::commands::parts::flags::Given;
-use crate::commands::parts::table::{columns, fields};
+use crate::commands::support::flags::Given;
+use crate::commands::support::table::{columns, fields};
 
 commands! {
     "session create" "" create "Creates a session and prints its id (not in Consul)" {

@@ -1,7 +1,7 @@
 //! `snapshot save`, `inspect`, `restore`.
 
 use super::{Outcome, because, source};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use proconsul_archive::{self, Archive};
 use proconsul_gocompat::syscall::error_text;
 

@@ -32,12 +32,12 @@ use proconsul_store::{
 };
 
 pub use mutate::Checkpoint;
-pub use mutate::Era;
+pub use mutate::Generation;
 pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
 pub use time::Travel;
-pub use waiter::{Found, Waiter, Wakened};
+pub use waiter::{Found, Waiter, WakeReason};
 
 /// One Consul's state, and everything that happens to it.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl Engine {
     }
 
     /// Answers a read now, and says in which era.
-    pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Era, ReadResult<R>) {
+    pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Generation, ReadResult<R>) {
         if R::IS_SMALL {
             self.look(|state, _| (state.era(), read.look(state.store())))
         } else {

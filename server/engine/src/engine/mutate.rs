@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use tokio::sync::Notify;
 
-use super::observe::calls::{Calls, Told, WakeDelay};
+use super::observe::calls::{Calls, WakeDelay, WakeSignal};
 use super::runs::RunOrder;
 use super::{Engine, between_steps};
 use crate::clock::Clock;
@@ -22,9 +22,9 @@ use proconsul_store::{Command, Effects, LogEntry, Store};
 pub struct State {
     /// Changed by a [`Mutation`] alone.
     store: Store,
-    era: Era,
+    era: Generation,
     pub(super) entropy: Entropy,
-    pub(super) waiters: Registry<Arc<Told>>,
+    pub(super) waiters: Registry<Arc<WakeSignal>>,
     pub(super) history: History,
     pub(super) calls: Calls,
     pub(super) wake_delays: Vec<WakeDelay>,
@@ -50,7 +50,7 @@ pub struct Checkpoint {
 
 /// How often the state was exchanged as a whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Era {
+pub struct Generation {
     /// By a rollback, a load, a restart, a lowering of indexes: who waits is answered with the new state.
     pub(super) replaced: u64,
     /// By the restore of a snapshot: who waits is answered with the state of before.
@@ -66,7 +66,7 @@ pub(super) struct Mutation<'a> {
     /// The number of the record that the change follows from.
     cause: Option<u64>,
     /// The waiters to wake after the lock is dropped.
-    woken: Vec<Arc<Told>>,
+    woken: Vec<Arc<WakeSignal>>,
     /// Whether a wake was delayed, which makes a new deadline.
     has_put_off: bool,
 }
@@ -124,7 +124,7 @@ impl State {
     pub(super) fn new(store: Store, entropy: Entropy, history: History) -> Self {
         Self {
             store,
-            era: Era::default(),
+            era: Generation::default(),
             entropy,
             waiters: Registry::default(),
             history,
@@ -143,7 +143,7 @@ impl State {
         &self.store
     }
 
-    pub(super) fn era(&self) -> Era {
+    pub(super) fn era(&self) -> Generation {
         self.era
     }
 
@@ -226,7 +226,7 @@ impl Mutation<'_> {
     }
 
     /// Makes the next look of these waiters their answer.
-    pub(super) fn answer(&mut self, waiters: Vec<Arc<Told>>) {
+    pub(super) fn answer(&mut self, waiters: Vec<Arc<WakeSignal>>) {
         for told in waiters {
             told.mark_at_once();
             self.wake(told);
@@ -234,7 +234,7 @@ impl Mutation<'_> {
     }
 
     /// Lets a waiter look, though nothing that it reads was touched.
-    fn wake(&mut self, told: Arc<Told>) {
+    fn wake(&mut self, told: Arc<WakeSignal>) {
         told.mark_pending();
         if let Some(call) = told.call {
             self.state

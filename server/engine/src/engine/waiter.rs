@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::mutate::Era;
-use super::observe::calls::{Parked, Told};
+use super::mutate::Generation;
+use super::observe::calls::{Parked, WakeSignal};
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
 use proconsul_store::timestamp::Timestamp;
@@ -16,8 +16,8 @@ use proconsul_store::{Answer, Index, Read, ReadResult, ReadSet, Subject};
 pub struct Waiter<'a> {
     engine: &'a Engine,
     id: WaiterId,
-    told: Arc<Told>,
-    since: Era,
+    told: Arc<WakeSignal>,
+    since: Generation,
     reads: ReadSet,
     until: Timestamp,
     /// The wait as the controls show it, if the engine is observed.
@@ -26,7 +26,7 @@ pub struct Waiter<'a> {
 
 /// Why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wakened {
+pub enum WakeReason {
     /// Something was touched: the next look may be the answer.
     LookAgain,
     /// The next look is the answer, whatever it finds.
@@ -48,7 +48,7 @@ pub enum Found<T> {
 impl Engine {
     /// The era of the state.
     #[must_use]
-    pub fn era(&self) -> Era {
+    pub fn era(&self) -> Generation {
         self.state.read().era()
     }
 
@@ -62,14 +62,14 @@ impl Engine {
         read: &impl Read,
         min_index: Index,
         until: Timestamp,
-        since: Era,
+        since: Generation,
     ) -> Waiter<'_> {
         self.metrics.begin_wait();
         Waiter {
             engine: self,
             since,
             id: self.state.write().waiters.admit(),
-            told: Arc::new(Told::new(call, is_streamed)),
+            told: Arc::new(WakeSignal::new(call, is_streamed)),
             reads: Vec::new(),
             until,
             shown: call.map(|call| (call, read.subject(), min_index)),
@@ -113,7 +113,7 @@ impl Waiter<'_> {
     }
 
     /// Waits until something of its read set was touched since the last call, or its time is up.
-    pub async fn wait(&self) -> Wakened {
+    pub async fn wait(&self) -> WakeReason {
         between_steps();
         self.park();
         let in_time = tokio::select! {
@@ -123,15 +123,15 @@ impl Waiter<'_> {
         };
         if !in_time {
             self.time_is_up();
-            return Wakened::TimedOut;
+            return WakeReason::TimedOut;
         }
         if self.shown.is_some() {
             self.told.take_pending();
         }
         if self.told.is_at_once() {
-            Wakened::AnswerNow
+            WakeReason::AnswerNow
         } else {
-            Wakened::LookAgain
+            WakeReason::LookAgain
         }
     }
 

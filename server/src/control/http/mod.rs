@@ -24,7 +24,7 @@ use axum::serve::ListenerExt;
 use futures_util::FutureExt;
 use tokio::net::TcpListener;
 
-use super::Control;
+use super::Server;
 use call::{Call, Refused};
 use groups::calls;
 use guard::Guard;
@@ -40,7 +40,7 @@ pub(crate) const PREFIX: &str = "/proconsul/v1/";
 const BODY_LIMIT: usize = 1 << 30;
 
 /// Returns the control plane of one server. Web pages may call it under its own names and the hosts `allowed`.
-pub(crate) fn router(control: Control, allowed: &[String]) -> Router {
+pub(crate) fn router(control: Server, allowed: &[String]) -> Router {
     let to_reference = get(|| async { Redirect::permanent(PREFIX) });
     let mut routed = Router::new()
         .fallback(unknown)
@@ -73,7 +73,7 @@ pub(crate) async fn serve(
 }
 
 /// Returns the paths with the handlers of their methods, from the rows of [`calls`].
-fn routes() -> Vec<(&'static str, MethodRouter<Control>)> {
+fn routes() -> Vec<(&'static str, MethodRouter<Server>)> {
     let mut paths: Vec<(&'static str, Vec<Call>)> = Vec::new();
     for call in calls() {
         match paths.iter_mut().find(|(path, _)| *path == call.path) {

@@ -15,7 +15,7 @@ use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
-use crate::control::Doors;
+use crate::control::Listeners;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
 use crate::https::Tls;
@@ -66,13 +66,13 @@ pub(crate) async fn accept(
     let Some(control) = context.control.clone() else {
         return accept_on(&context, &socket, tls, &tasks).await;
     };
-    let doors = control.doors();
+    let listeners = control.listeners();
     loop {
         tokio::select! {
             () = accept_on(&context, &socket, tls, &tasks) => {}
-            () = doors.are(false) => {}
+            () = listeners.are(false) => {}
         }
-        let Some(next) = reopened(doors, socket).await else {
+        let Some(next) = reopened(listeners, socket).await else {
             return;
         };
         socket = next;
@@ -80,23 +80,23 @@ pub(crate) async fn accept(
 }
 
 /// Closes a TCP socket until its server accepts connections again. A Unix socket stays open.
-async fn reopened(doors: &Doors, socket: Socket) -> Option<Socket> {
+async fn reopened(listeners: &Listeners, socket: Socket) -> Option<Socket> {
     let Socket::Tcp(listener) = socket else {
-        doors.are(true).await;
+        listeners.are(true).await;
         return Some(socket);
     };
     let address = listener.local_addr().ok()?;
     drop(listener);
     // A socket that is bound but does not listen: connections are refused, and no other process gets the port.
     let kept = keep_port(address);
-    doors.has_closed();
-    doors.are(true).await;
+    listeners.has_closed();
+    listeners.are(true).await;
     let listener = kept.and_then(|kept| kept.listen(BACKLOG.into()));
     let (listener, outcome) = match listener {
         Ok(listener) => (Some(listener), Ok(())),
         Err(error) => (None, Err(error)),
     };
-    doors.has_opened(address, outcome);
+    listeners.has_opened(address, outcome);
     listener.map(Socket::Tcp)
 }
 
@@ -230,7 +230,7 @@ async fn serve(
     match &context.control {
         Some(control) => tokio::select! {
             () = serving => {}
-            () = control.doors().are(false) => {}
+            () = control.listeners().are(false) => {}
         },
         None => serving.await,
     }

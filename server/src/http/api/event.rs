@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::StatusCode;
 
-use crate::http::acl::rights::Rights;
+use crate::http::auth::rights::Rights;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::table::table;

@@ -4,11 +4,11 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::acl::permission_denied;
 use crate::http::api::catalog::{
     NOTHING, has_early_rights, instances, names_peer, read, read_options, reply, sees_node,
     sees_service, unread, wanted_tags,
 };
+use crate::http::auth::permission_denied;
 use crate::http::body::wire::{Check, HealthEntry};
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, StatusCode};
 
-use crate::http::acl::authorize;
-use crate::http::acl::rights::Rights;
+use crate::http::auth::authorize;
+use crate::http::auth::rights::Rights;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::list::JsonList;

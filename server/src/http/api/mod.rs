@@ -40,8 +40,8 @@ pub(super) const PAGES: &[&[Route]] = &[
     #[cfg(feature = "snapshots")]
     cluster::snapshot::ROUTES,
     #[cfg(not(feature = "snapshots"))]
-    cluster::absent::SNAPSHOT,
+    cluster::not_emulated::SNAPSHOT,
     cluster::status::ROUTES,
     txn::ROUTES,
-    cluster::absent::ROUTES,
+    cluster::not_emulated::ROUTES,
 ];

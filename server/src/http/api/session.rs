@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::acl::authorize;
+use crate::http::auth::authorize;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};

@@ -3,7 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod definition;
 pub(crate) mod durations;
-pub(crate) mod edition;
+pub(crate) mod enterprise;
 pub(crate) mod kv;
 pub(crate) mod proxy;
 pub(crate) mod query_meta;

@@ -4,7 +4,7 @@ use crate::http::reply::object::{JsonMembers, JsonObject, object};
 use proconsul_version::{Behaviour, Version};
 
 /// Returns the metadata of an answer, for bodies that contain it. Its fields depend on the release (1.22.md A7).
-/// `is_filtered` says that rows were removed, as [`Rights`](crate::http::acl::rights::Rights) knows.
+/// `is_filtered` says that rows were removed, as [`Rights`](crate::http::auth::rights::Rights) knows.
 pub(crate) fn query_meta(
     index: u64,
     known_leader: bool,

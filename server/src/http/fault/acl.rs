@@ -4,7 +4,7 @@
 use std::pin::Pin;
 
 use super::Seen;
-use crate::control::Control;
+use crate::control::Server;
 use crate::http::request::Request;
 use proconsul_engine::faults::{AclChange, Moment};
 
@@ -24,7 +24,7 @@ impl Pending {
 
     /// Does it, if there is something to do: a token that is unknown already stays so, and that of requests without one
     /// is never deleted.
-    fn come(self, control: &Control) {
+    fn come(self, control: &Server) {
         let acl = control.acl();
         let done = match &self.change {
             AclChange::Revoke(_) => acl.revoke(&self.secret),
@@ -36,7 +36,7 @@ impl Pending {
 
 /// Handles a request, with the change that comes before it or while it is blocked.
 pub(super) async fn with_change<T>(
-    control: &Control,
+    control: &Server,
     seen: &Seen<'_>,
     change: Option<Pending>,
     mut handling: Pin<&mut impl Future<Output = T>>,

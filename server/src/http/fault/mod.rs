@@ -13,7 +13,7 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::Ending;
 
-use crate::control::Control;
+use crate::control::Server;
 use crate::http::Context;
 use crate::http::failure::Failure;
 use crate::http::fault::leader::LeaderPatience;
@@ -139,7 +139,7 @@ pub(crate) fn handle_with_faults(handler: Handler, request: Request, path: &[u8]
 
 /// Handles a request of a server that tests control.
 async fn controlled(
-    control: Control,
+    control: Server,
     handler: Handler,
     mut request: Request,
     path: Box<[u8]>,
@@ -285,7 +285,7 @@ async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
 /// # Errors
 /// The error with which a loss of the leader interrupts it.
 async fn unless_interrupted<T>(
-    control: &Control,
+    control: &Server,
     seen: &Seen<'_>,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, ConsulError> {

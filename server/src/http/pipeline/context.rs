@@ -7,10 +7,10 @@ use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use crate::control::Control;
+use crate::control::Server;
 use crate::http::accept::connections::OpenConnections;
-use crate::http::acl::state::Acls;
-use crate::http::ours::control_plane::ControlPlane;
+use crate::http::auth::state::Acls;
+use crate::http::extensions::control_plane::ControlPlane;
 use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
 use proconsul_config::Config;
@@ -24,7 +24,7 @@ use proconsul_version::Behaviour;
 pub(crate) struct Context {
     pub(crate) engine: Arc<Engine>,
     /// The controls; `None` if tests may not control the server.
-    pub(crate) control: Option<Control>,
+    pub(crate) control: Option<Server>,
     /// The control plane; `None` if it is not served beside Consul's API.
     pub(in crate::http) control_plane: Option<ControlPlane>,
     pub(crate) config: Arc<Config>,
@@ -83,7 +83,7 @@ impl Context {
     pub(crate) fn new(
         engine: Arc<Engine>,
         config: Arc<Config>,
-        control: Option<Control>,
+        control: Option<Server>,
         reload: Reload,
     ) -> Self {
         let header = |(name, value): &(String, String)| {

@@ -49,12 +49,12 @@ pub(super) fn respond(
     let plane = context.control_plane.as_ref();
     // Before the request is counted: a control that waits for open calls must not wait for itself.
     let (mut call, mut way) = if plane.is_some_and(|plane| plane.is_meant(&head)) {
-        (None, Way::to_plane(context, peer, head, body))
+        (None, Dispatch::to_plane(context, peer, head, body))
     } else {
         let call = begin_call(&context, peer, &head);
         let id = call.as_ref().map(OpenCall::id);
         let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, id, head, body));
-        let way = endpoint.unwrap_or_else(|Early(answer)| Way::Over(Some(*answer)));
+        let way = endpoint.unwrap_or_else(|Early(answer)| Dispatch::Over(Some(*answer)));
         (call, way)
     };
     async move {
@@ -120,7 +120,7 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// The way of a request from where it may have to wait.
-enum Way {
+enum Dispatch {
     /// The control plane answers.
     Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
     /// The answer is being completed.
@@ -149,7 +149,7 @@ impl From<ApiAnswer> for Early {
     }
 }
 
-impl Way {
+impl Dispatch {
     fn to_plane(
         context: Arc<Context>,
         peer: Option<SocketAddr>,
@@ -165,7 +165,7 @@ impl Way {
     }
 }
 
-impl Future for Way {
+impl Future for Dispatch {
     type Output = ApiAnswer;
 
     fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<ApiAnswer> {
@@ -197,7 +197,7 @@ fn to_endpoint(
     call: Option<CallId>,
     head: Head,
     body: Incoming,
-) -> Result<Way, Early> {
+) -> Result<Dispatch, Early> {
     if let Some(answer) = pages::without_path(context, &head) {
         return Err(answer.into());
     }
@@ -235,21 +235,21 @@ fn to_endpoint(
     };
     Ok(match handling {
         Handling::Plain(Answering::Done(Some(answer))) => endpoint.on_the_way_out(answer.into()),
-        handling => Way::Endpoint(endpoint, handling),
+        handling => Dispatch::Endpoint(endpoint, handling),
     })
 }
 
 impl Endpoint {
     /// Goes on from the endpoint. The compression of a long answer is long work.
-    fn on_the_way_out(self, outcome: Outcome) -> Way {
+    fn on_the_way_out(self, outcome: Outcome) -> Dispatch {
         let is_long = |reply: &Reply| match &reply.content {
             ReplyContent::Exact(text) | ReplyContent::Whole(text) => text.len() > MANY_BYTES,
             _ => false,
         };
         if self.accepts_gzip && outcome.reply.as_ref().is_ok_and(is_long) {
-            return Way::Finishing(Work::long(async move { self.finish(outcome) }));
+            return Dispatch::Finishing(Work::long(async move { self.finish(outcome) }));
         }
-        Way::Over(Some(self.finish(outcome)))
+        Dispatch::Over(Some(self.finish(outcome)))
     }
 
     /// Runs the steps behind the endpoint.

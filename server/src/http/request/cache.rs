@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use proconsul_engine::Era;
+use proconsul_engine::Generation;
 use proconsul_store::timestamp::Timestamp;
 
 /// How long an entry is kept that is not asked for.
@@ -24,7 +24,7 @@ pub(crate) struct Cache(Mutex<HashMap<String, Entry>>);
 /// A moment of an engine.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moment {
-    pub(crate) era: Era,
+    pub(crate) era: Generation,
     pub(crate) now: Timestamp,
 }
 
@@ -88,7 +88,7 @@ mod tests {
 
     fn at(seconds: u64) -> Moment {
         Moment {
-            era: Era::default(),
+            era: Generation::default(),
             now: Timestamp::ZERO.plus(Duration::from_secs(seconds)),
         }
     }

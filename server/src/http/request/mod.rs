@@ -13,7 +13,7 @@ use http::{HeaderName, Method};
 use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 
 use crate::http::Context;
-use crate::http::acl::ask::Ask;
+use crate::http::auth::route_rights::Ask;
 use crate::http::failure::Failure;
 use proconsul_engine::blocking::Wait;
 use proconsul_engine::history::CallId;

@@ -5,7 +5,7 @@ use std::task::{Context, Poll, Waker};
 
 use http::Method;
 
-use crate::http::acl::ask::Ask;
+use crate::http::auth::route_rights::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
@@ -116,7 +116,7 @@ macro_rules! routes {
                 &[$(http::Method::$method),*],
                 $crate::http::route::routes!(@$form $handler),
             )
-            $(.asking($crate::http::acl::ask::ask!($resource $(: $access)? $(on $place)?)))?
+            $(.asking($crate::http::auth::route_rights::ask!($resource $(: $access)? $(on $place)?)))?
             $(.$bound($behaviour))?
         ),*];
     };

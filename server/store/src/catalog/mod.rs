@@ -2,15 +2,15 @@
 
 pub(crate) mod check;
 pub(crate) mod coordinate;
-pub(crate) mod elsewhere;
-pub(crate) mod looks;
 pub(crate) mod node;
+pub(crate) mod node_dump;
 pub(super) mod query;
 pub(crate) mod registration;
+pub(crate) mod remote;
 pub(crate) mod service;
 pub(crate) mod trees;
 pub(crate) mod usage;
-pub(crate) mod whole;
+pub(crate) mod work;
 
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -6,7 +6,7 @@
 mod flaw;
 pub mod form;
 mod restore;
-mod travel;
+mod shift;
 pub(crate) mod value;
 
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::any::Command;
 use super::random::agent_start;
 
-use crate::catalog::looks::looks;
+use crate::catalog::work::looks;
 use crate::timestamp::Timestamp;
 use crate::{
     AgentCommand, Alias, Behavior, CheckSource, CheckSpec, ConfigEntry, ConfigMembers, ConfigValue,

@@ -7,7 +7,7 @@ use std::sync::mpsc;
 use std::task::{Context, Waker};
 use std::time::Duration;
 
-use proconsul::control::{Control, Restart, Session};
+use proconsul::control::{Restart, Session};
 use proconsul::history::{Filter, Kind};
 use proconsul::{Server, test};
 use proconsul_engine::{BlockedOn, Unmet, WhyUnmet};
@@ -119,10 +119,10 @@ async fn a_barrier_that_would_wait_for_itself_fails_at_once() {
     let written = Filter::of(Kind::KeyWritten);
     names_its_twin(server.wait_for(&written, PATIENCE), "wait_for_async");
     names_its_twin(server.wait_idle(PATIENCE), "wait_idle_async");
-    let control = server.control().clone();
+    let control = server.clone();
     let in_a_task = async move { names_its_twin(control.wait_idle(PATIENCE), "wait_idle_async") };
     tokio::spawn(in_a_task).await.expect("it fails at once");
-    let control = server.control().clone();
+    let control = server.clone();
     let local = tokio::task::LocalSet::new();
     let in_a_set = async move { names_its_twin(control.wait_idle(PATIENCE), "wait_idle_async") };
     local.run_until(in_a_set).await;
@@ -132,7 +132,7 @@ async fn a_barrier_that_would_wait_for_itself_fails_at_once() {
 async fn a_barrier_may_park_a_thread_that_runs_no_tasks() {
     let server = frozen();
     let watching = watch(&server, "/v1/kv/k?index=1");
-    let control = server.control().clone();
+    let control = server.clone();
     let waiting = tokio::task::spawn_blocking(move || {
         control.wait_blocked(&BlockedOn::Anything, 1, PATIENCE)
     });
@@ -301,9 +301,9 @@ async fn doors_have_twins_and_a_restart_that_is_given_up_lets_clients_in() {
 /// Runs `call` in a thread, stops the server meanwhile, and returns what the call came to.
 fn stopped<T: Send + 'static>(
     server: Server,
-    call: impl FnOnce(&Control) -> T + Send + 'static,
+    call: impl FnOnce(&Server) -> T + Send + 'static,
 ) -> T {
-    let control = server.control().clone();
+    let control = server.clone();
     let (ended, end) = mpsc::channel();
     std::thread::spawn(move || ended.send(call(&control)));
     drop(server);
@@ -340,7 +340,7 @@ fn an_advance_is_patient_once_and_not_at_every_deadline() {
     let server = frozen();
     register(&server, target.local_addr().expect("it is bound"));
     let (ended, end) = mpsc::channel();
-    let control = server.control().clone();
+    let control = server.clone();
     std::thread::spawn(move || ended.send(control.advance(3600 * SECOND).len()));
     end.recv_timeout(3 * PATIENCE)
         .expect("360 runs are not waited for one by one");

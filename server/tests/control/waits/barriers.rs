@@ -91,7 +91,7 @@ fn what_happened_before_the_wait_counts_unless_it_is_left_out() {
             .contains("kind key-written, key \"k\", after record"),
         "{unmet}"
     );
-    let control = server.control().clone();
+    let control = server.clone();
     let waiter = std::thread::spawn(move || control.wait_for(&later, PATIENCE));
     server.kv().put("k", "2");
     let second = waiter.join().expect("no panic").expect("it comes");
@@ -114,7 +114,7 @@ fn a_server_is_idle_when_all_are_answered_or_blocked() {
 #[test]
 fn a_barrier_does_not_outlive_its_server() {
     let server = frozen();
-    let control = server.control().clone();
+    let control = server.clone();
     let waiter = std::thread::spawn(move || {
         control.wait_blocked(&BlockedOn::Anything, 1, Duration::from_secs(3600))
     });

@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::reply::{drop_header, say_instead, says, text, with_reply};
 use super::sessions::{created, id_in};
 use crate::mutate::alter::json::text::values;
-use crate::mutate::scene::Scene;
+use crate::mutate::shared::Scene;
 use crate::mutate::{Alter, Mutant};
 use proconsul_conformance::case::feature::go_duration;
 use proconsul_conformance::wire::asked::Asked;

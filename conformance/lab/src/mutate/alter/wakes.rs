@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::reply::{become_reply, change_index, index, with_reply};
-use crate::mutate::scene::Scene;
+use crate::mutate::shared::Scene;
 use crate::mutate::{Alter, Mutant};
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::asked::Asked;

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use super::arrival::Arrival;
 use super::{Mirror, final_reply};
-use crate::shadow::ear::Event;
+use crate::shadow::capture::Event;
 use proconsul_conformance::case::feature::go_duration;
 use proconsul_conformance::time::{Deadline, Stopwatch};
 use proconsul_conformance::wire::asked::Asked;

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use super::relation::Race;
 use super::{BETWEEN_LOOKS, Mirror, ask, plain};
-use crate::shadow::ear::Event;
+use crate::shadow::capture::Event;
 use crate::shadow::findings::route;
 use crate::shadow::judge::Indexes;
 use proconsul_conformance::time::Deadline;

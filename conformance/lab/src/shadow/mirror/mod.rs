@@ -25,7 +25,7 @@ use self::late::Late;
 use self::order::Timed;
 use self::relation::{Race, relates};
 use self::unsure::Unsure;
-use crate::shadow::ear::{Event, Place, Unseen, blocks};
+use crate::shadow::capture::{Event, Place, Unseen, blocks};
 use crate::shadow::findings::{Findings, route};
 use crate::shadow::judge::{Indexes, Judgement, judge, readable};
 use crate::shadow::mapping::Mapping;

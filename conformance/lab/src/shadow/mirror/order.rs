@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::{Done, Mirror, ask, refuses};
-use crate::shadow::ear::{Event, blocks};
+use crate::shadow::capture::{Event, blocks};
 use proconsul_conformance::time::Deadline;
 use proconsul_conformance::wire::Outcome;
 use proconsul_conformance::wire::asked::Asked;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::legacy::{legacy_rules, translated};
 use super::links::{Linked, Merge, has_any};
 use super::object::{POLICY, ROLE, TOKEN, Verb, to_json};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, source};
 
 /// Sets fields of a body for which the command line has values.

@@ -4,7 +4,7 @@ use proconsul_client::{Client, QueryOptions};
 use serde_json::Value;
 
 use super::object::TOKEN;
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, source};
 use proconsul_acl::translate;
 

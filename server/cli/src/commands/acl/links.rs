@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::object::{Kind, POLICY, ROLE};
 use crate::commands::Failure;
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 
 /// The links of a command line to one kind of thing.
 struct Links {

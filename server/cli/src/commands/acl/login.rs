@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write as _;
 use std::path::Path;
 
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, source};
 use proconsul_gocompat::syscall::error_text;
 

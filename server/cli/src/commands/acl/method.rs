@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::change::set;
 use super::object::{AUTH_METHOD, BINDING_RULE, Verb};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, source};
 use proconsul_gocompat::json::document::document;
 use proconsul_gocompat::json::value::ValueKind;

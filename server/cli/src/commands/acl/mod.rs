@@ -29,7 +29,7 @@ use self::method::{
 };
 use self::object::{delete, list, read};
 use super::{Outcome, because};
-use crate::commands::parts::flags::{ArgumentKind, Given};
+use crate::commands::support::flags::{ArgumentKind, Given};
 use proconsul_config::settings::go_flags::Flag;
 
 const FORMAT: &[Flag<ArgumentKind>] = flags! {

@@ -5,7 +5,7 @@ use proconsul_client::Client;
 use serde_json::{Map, Value};
 
 use super::shape::{self, Shape};
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, go_text};
 
 /// One of the five kinds of objects.

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use self::Absent::{As, Given, InList, Never, Omit};
 use self::When::{Always, Filled, Listed, Meta};
-use crate::commands::parts::shown::{indented, joined, list};
+use crate::commands::support::shown::{indented, joined, list};
 use proconsul_gocompat::json::document::document;
 use proconsul_gocompat::json::encode::reprint::compact;
 use proconsul_gocompat::json::value::{Value, ValueKind};

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Outcome, because};
-use crate::commands::parts::flags::Given;
-use crate::commands::parts::table::columns;
+use crate::commands::support::flags::Given;
+use crate::commands::support::table::columns;
 
 commands! {
     "catalog datacenters" "" datacenters "Lists the datacenters" {}

@@ -7,7 +7,7 @@ use proconsul_client::recipes::{Held, Keeper, Lock, Lost, Semaphore, Slot};
 use proconsul_client::{Client, Error, NewSession};
 
 use crate::commands::child::Program;
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, child, go_text};
 use crate::output;
 use proconsul_os::process::{Caught, Signals};

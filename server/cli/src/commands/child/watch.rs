@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use proconsul_client::{Client, Error, QueryOptions};
 use tokio::io::AsyncWriteExt as _;
 
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, child, go_text, shown};
 use crate::output;
 use proconsul_gocompat::json::encode::to_text;

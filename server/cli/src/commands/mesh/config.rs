@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::commands::parts::flags::{ArgumentKind, Given};
+use crate::commands::support::flags::{ArgumentKind, Given};
 use crate::commands::{Failure, Outcome, because, go_text, shown, source};
 use crate::emulated_version;
 use proconsul_config::document::hcl;

@@ -9,7 +9,7 @@ use proconsul_client::{Client, Error};
 use proconsul_gocompat::time::{parse_rfc3339, rfc850};
 use serde_json::{Value, json};
 
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because, go_text, source};
 use crate::{emulated_version, output};
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};

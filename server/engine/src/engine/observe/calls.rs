@@ -16,7 +16,7 @@ use proconsul_store::{Index, Store, Subject};
 
 /// The signal that wakes a waiter.
 #[derive(Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct WakeSignal {
     notify: Notify,
     /// Whether the waiter was woken since its last read. Changed under the engine's lock only.
     pending: AtomicBool,
@@ -30,7 +30,7 @@ pub(crate) struct Told {
     pub(crate) call: Option<CallId>,
 }
 
-impl Told {
+impl WakeSignal {
     pub(crate) fn new(call: Option<CallId>, is_streamed: bool) -> Self {
         Self {
             call,
@@ -136,7 +136,7 @@ pub(crate) struct Parked {
     pub(crate) read: Subject,
     pub(crate) min_index: Index,
     pub(crate) until: Timestamp,
-    pub(crate) told: Arc<Told>,
+    pub(crate) told: Arc<WakeSignal>,
     /// The waiter was woken, and reads again only at this point in time.
     pub(crate) delayed_to: Option<Timestamp>,
 }
@@ -380,7 +380,7 @@ impl Calls {
 
     /// Marks everything that goes on by itself at `now` as able to. Returns the blocked ones: whether their time is
     /// up, else a wake that was put off is due.
-    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<(CallId, Arc<Told>, bool)> {
+    pub(crate) fn expire(&mut self, now: Timestamp) -> Vec<(CallId, Arc<WakeSignal>, bool)> {
         let mut expired = Vec::new();
         for (id, call) in &mut self.open {
             match &call.state {

@@ -2,7 +2,7 @@
 
 pub mod barrier;
 pub(super) mod calls;
-mod scene;
+mod inspect;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use super::Engine;
 use super::mutate::State;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
-use calls::{Parked, Told, WakeDelay};
+use calls::{Parked, WakeDelay, WakeSignal};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Key, Subject};
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::{Blocked, Held};
-pub use scene::Explanation;
+pub use inspect::Explanation;
 
 /// How many records are looked at, and copied if they are wanted, while the state is locked.
 const READ_AT_ONCE: usize = 256;
@@ -381,7 +381,7 @@ impl State {
 
     /// Returns whether a waiter whose read was touched is woken now; otherwise its wake is delayed. What touched it are
     /// the records after the one with the number `noted`.
-    pub(crate) fn may_wake(&mut self, now: Timestamp, noted: u64, told: &Told) -> bool {
+    pub(crate) fn may_wake(&mut self, now: Timestamp, noted: u64, told: &WakeSignal) -> bool {
         let Some(call) = told.call else { return true };
         if self.calls.is_delayed(call) {
             return false;

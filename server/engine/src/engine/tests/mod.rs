@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use super::Engine;
-use crate::blocking::{Looks, Wait, answer};
+use crate::blocking::{Wait, WaitState, answer};
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
@@ -165,7 +165,7 @@ fn goes_away(engine: &Engine, read: &impl Read) {
 /// Whether looks at a missing key are over, before and after an unrelated write, and after its own.
 fn looks_at_a_missing_key(version: Version) -> [bool; 4] {
     let engine = engine(version, Clock::frozen());
-    let mut looks = Looks::new(Index(1));
+    let mut looks = WaitState::new(Index(1));
     let mut look = || {
         let Ok(answer) = engine.read(&get("a"));
         looks.are_over_with(&answer)

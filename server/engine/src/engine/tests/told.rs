@@ -10,7 +10,7 @@ use shuttle::future::block_on;
 use super::super::barrier;
 use super::interleaved::{end, in_every_order_of, start};
 use super::{Clock, Index, Key, KvList, Version, create_session, engine, get, observed, put};
-use crate::engine::Wakened;
+use crate::engine::WakeReason;
 use crate::history::{Filter, Kind};
 use proconsul_store::Answer;
 use proconsul_store::timestamp::Timestamp;
@@ -54,7 +54,7 @@ fn who_is_told_before_it_waits_does_not_wait() {
     put(&engine, "a", "1");
     assert!(waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
-    assert_eq!(poll(&mut wait), Poll::Ready(Wakened::LookAgain));
+    assert_eq!(poll(&mut wait), Poll::Ready(WakeReason::LookAgain));
     assert!(engine.history(&Filter::of(Kind::Blocked)).is_empty());
     assert!(engine.blocked().is_empty());
 }
@@ -75,7 +75,7 @@ fn who_looked_before_the_state_was_replaced_is_answered() {
     assert!(!waiter.waits_for(&reads), "it has to look again");
     assert!(waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
-    assert_eq!(poll(&mut wait), Poll::Ready(Wakened::AnswerNow));
+    assert_eq!(poll(&mut wait), Poll::Ready(WakeReason::AnswerNow));
 }
 
 /// The clock is past the end of a wait, and nobody has noticed yet: what is recorded then is not older than what was

@@ -13,12 +13,12 @@ use serde_json::{Map, Value, json};
 
 use super::schemas::Schemas;
 use super::{Refused, query};
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::below_prefix;
 
 /// The input of a call.
 pub(in crate::control::http) trait Input:
-    FromRequest<Control, Rejection = Refused> + Send + 'static
+    FromRequest<Server, Rejection = Refused> + Send + 'static
 {
     /// Adds the input to an operation of the description.
     fn describe(schemas: &mut Schemas, operation: &mut Map<String, Value>);
@@ -47,7 +47,7 @@ pub(in crate::control::http) struct Number(pub(in crate::control::http) u64);
 struct Empty {}
 
 /// Reads the body of a request, which must have no parameters. Boxed, so that it is in the binary once.
-fn whole_body(request: Request, control: &Control) -> BoxFuture<'_, Result<Bytes, Refused>> {
+fn whole_body(request: Request, control: &Server) -> BoxFuture<'_, Result<Bytes, Refused>> {
     Box::pin(async move {
         let Empty {} = query::read(request.uri().query().unwrap_or_default().as_bytes())?;
         let bytes = Bytes::from_request(request, control).await;
@@ -62,7 +62,7 @@ fn parsed<T: DeserializeOwned>(uri: &Uri, body: &[u8]) -> Result<T, Refused> {
     })
 }
 
-async fn no_body(request: Request, control: &Control) -> Result<(), Refused> {
+async fn no_body(request: Request, control: &Server) -> Result<(), Refused> {
     let uri = request.uri().clone();
     let body = whole_body(request, control).await?;
     if body.is_empty() {
@@ -71,10 +71,10 @@ async fn no_body(request: Request, control: &Control) -> Result<(), Refused> {
     parsed::<Empty>(&uri, &body).map(|Empty {}| ())
 }
 
-impl FromRequest<Control> for Nothing {
+impl FromRequest<Server> for Nothing {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         no_body(request, control).await.map(|()| Self)
     }
 }
@@ -83,10 +83,10 @@ impl Input for Nothing {
     fn describe(_: &mut Schemas, _: &mut Map<String, Value>) {}
 }
 
-impl<T: DeserializeOwned> FromRequest<Control> for JsonBody<T> {
+impl<T: DeserializeOwned> FromRequest<Server> for JsonBody<T> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let uri = request.uri().clone();
         let body = whole_body(request, control).await?;
         parsed(&uri, &body).map(Self)
@@ -110,10 +110,10 @@ fn describe_body<T: JsonSchema>(
     operation.insert("requestBody".into(), body);
 }
 
-impl<T: DeserializeOwned + Default> FromRequest<Control> for OptionalJsonBody<T> {
+impl<T: DeserializeOwned + Default> FromRequest<Server> for OptionalJsonBody<T> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let uri = request.uri().clone();
         let body = whole_body(request, control).await?;
         if body.is_empty() {
@@ -129,10 +129,10 @@ impl<T: DeserializeOwned + Default + JsonSchema + Send + 'static> Input for Opti
     }
 }
 
-impl<T> FromRequest<Control> for RawJson<T> {
+impl<T> FromRequest<Server> for RawJson<T> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let body = whole_body(request, control).await?;
         let text = String::from_utf8(body.into());
         let text =
@@ -147,10 +147,10 @@ impl<T: JsonSchema + Send + 'static> Input for RawJson<T> {
     }
 }
 
-impl<T: DeserializeOwned> FromRequest<Control> for Parameters<T> {
+impl<T: DeserializeOwned> FromRequest<Server> for Parameters<T> {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, _: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, _: &Server) -> Result<Self, Refused> {
         let raw = request.uri().query().unwrap_or_default();
         query::read(raw.as_bytes()).map(Self)
     }
@@ -179,10 +179,10 @@ impl<T: DeserializeOwned + JsonSchema + Send + 'static> Input for Parameters<T> 
     }
 }
 
-impl FromRequest<Control> for Number {
+impl FromRequest<Server> for Number {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let (mut parts, body) = request.into_parts();
         let id = Path::<String>::from_request_parts(&mut parts, control).await;
         let Ok(Path(id)) = id else {

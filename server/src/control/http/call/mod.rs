@@ -18,7 +18,7 @@ use axum::routing::{MethodFilter, MethodRouter, on};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use crate::control::Control;
+use crate::control::Server;
 
 pub(super) use input::{Input, JsonBody, Nothing, Number, OptionalJsonBody, Parameters, RawJson};
 pub(super) use name::{Name, Nouns};
@@ -34,7 +34,7 @@ pub(super) struct Call {
     /// The path below [`PREFIX`](super::PREFIX), with a slash first. A last segment `{id}` stands for a number.
     pub(super) path: &'static str,
     /// The handler.
-    pub(super) route: MethodRouter<Control>,
+    pub(super) route: MethodRouter<Server>,
     /// The name of the handler, which identifies the call in the description.
     name: &'static str,
     /// The lines of the summary.
@@ -82,11 +82,11 @@ impl Call {
     where
         I: Input,
         O: Output,
-        R: Fn(Control, I) -> W + Clone + Send + Sync + 'static,
+        R: Fn(Server, I) -> W + Clone + Send + Sync + 'static,
         W: Future<Output = Result<O, Refused>> + Send + 'static,
     {
         let run = Arc::new(run);
-        let answered = move |control: Control, request: Request| -> BoxFuture<'static, Response> {
+        let answered = move |control: Server, request: Request| -> BoxFuture<'static, Response> {
             let run = Arc::clone(&run);
             Box::pin(async move {
                 let input = I::from_request(request, &control).await;
@@ -148,13 +148,13 @@ impl Call {
 }
 
 /// What carries out a call. It is boxed, so that what axum makes of a handler is in the binary once, and not for each call.
-type Answered = dyn Fn(Control, Request) -> BoxFuture<'static, Response> + Send + Sync;
+type Answered = dyn Fn(Server, Request) -> BoxFuture<'static, Response> + Send + Sync;
 
-fn route(method: &Method, answered: Arc<Answered>) -> MethodRouter<Control> {
+fn route(method: &Method, answered: Arc<Answered>) -> MethodRouter<Server> {
     let filter = MethodFilter::try_from(method.clone()).expect("calls have ordinary methods");
     on(
         filter,
-        async move |State(control): State<Control>, request| answered(control, request).await,
+        async move |State(control): State<Server>, request| answered(control, request).await,
     )
 }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::records::{AtIndex, Done};
 use crate::control::http::call::{JsonBody, Parameters, Refused, calls};
-use crate::control::{self, AclError, Control};
+use crate::control::{self, AclError, Server};
 
 const OFF: &str = "ACLs are off.";
 const UNKNOWN: &str = "There is no such token.";
@@ -115,7 +115,7 @@ impl From<AclError> for Refused {
     }
 }
 
-async fn make_token(control: Control, JsonBody(new): JsonBody<NewToken>) -> Result<Token, Refused> {
+async fn make_token(control: Server, JsonBody(new): JsonBody<NewToken>) -> Result<Token, Refused> {
     let acl = control.acl();
     let made = match &new.description {
         Some(description) => acl.described_token(description, &new.rules)?,
@@ -128,7 +128,7 @@ async fn make_token(control: Control, JsonBody(new): JsonBody<NewToken>) -> Resu
 }
 
 async fn revoke_token(
-    control: Control,
+    control: Server,
     JsonBody(OneToken { token }): JsonBody<OneToken>,
 ) -> Result<Done, Refused> {
     control.acl().revoke(&token)?;
@@ -136,7 +136,7 @@ async fn revoke_token(
 }
 
 async fn change_rules(
-    control: Control,
+    control: Server,
     JsonBody(OtherRules { token, rules }): JsonBody<OtherRules>,
 ) -> Result<AtIndex, Refused> {
     control.acl().change_rules(&token, &rules)?;
@@ -144,7 +144,7 @@ async fn change_rules(
 }
 
 async fn explain_permission(
-    control: Control,
+    control: Server,
     Parameters(asked): Parameters<Asked>,
 ) -> Result<Permission, Refused> {
     let Asked {

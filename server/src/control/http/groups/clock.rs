@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::records::{Done, RecordJson, at_ms, millis, records};
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Refused, Span, calls};
 use proconsul_engine::clock::Rate;
@@ -82,7 +82,7 @@ struct Clients {
 }
 
 impl Clock {
-    pub(super) fn of(control: &Control) -> Self {
+    pub(super) fn of(control: &Server) -> Self {
         Self {
             now_ms: at_ms(control.now()),
             rate: control.rate().factor(),
@@ -133,22 +133,22 @@ impl From<(Timestamp, Deadline)> for Due {
     }
 }
 
-fn shown(control: &Control) -> Result<Clock, Refused> {
+fn shown(control: &Server) -> Result<Clock, Refused> {
     Ok(Clock::of(control))
 }
 
-fn caused(control: &Control, caused: &[history::Record]) -> Result<Caused, Refused> {
+fn caused(control: &Server, caused: &[history::Record]) -> Result<Caused, Refused> {
     Ok(Caused {
         now_ms: at_ms(control.now()),
         caused: records(caused),
     })
 }
 
-async fn clock(control: Control, _: Nothing) -> Result<Clock, Refused> {
+async fn clock(control: Server, _: Nothing) -> Result<Clock, Refused> {
     shown(&control)
 }
 
-async fn due(control: Control, _: Nothing) -> Result<AllDue, Refused> {
+async fn due(control: Server, _: Nothing) -> Result<AllDue, Refused> {
     aside(move || AllDue {
         now_ms: at_ms(control.now()),
         due: control.due().into_iter().map(Due::from).collect(),
@@ -156,33 +156,33 @@ async fn due(control: Control, _: Nothing) -> Result<AllDue, Refused> {
     .await
 }
 
-async fn advance(control: Control, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
+async fn advance(control: Server, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
     let records = control.advance_async(by.0).await;
     caused(&control, &records)
 }
 
-async fn advance_to_next(control: Control, _: Nothing) -> Result<Caused, Refused> {
+async fn advance_to_next(control: Server, _: Nothing) -> Result<Caused, Refused> {
     let records = control.advance_to_next_async().await;
     caused(&control, &records)
 }
 
-async fn jump(control: Control, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
+async fn jump(control: Server, JsonBody(By { by }): JsonBody<By>) -> Result<Caused, Refused> {
     let records = control.jump_async(by.0).await;
     caused(&control, &records)
 }
 
-async fn freeze(control: Control, _: Nothing) -> Result<Clock, Refused> {
+async fn freeze(control: Server, _: Nothing) -> Result<Clock, Refused> {
     control.freeze();
     shown(&control)
 }
 
-async fn resume(control: Control, _: Nothing) -> Result<Clock, Refused> {
+async fn resume(control: Server, _: Nothing) -> Result<Clock, Refused> {
     control.resume();
     shown(&control)
 }
 
 async fn rate(
-    control: Control,
+    control: Server,
     JsonBody(AtRate { rate }): JsonBody<AtRate>,
 ) -> Result<Clock, Refused> {
     control.set_rate(Rate::new(rate).map_err(Refused::input)?);
@@ -190,7 +190,7 @@ async fn rate(
 }
 
 async fn auto(
-    control: Control,
+    control: Server,
     JsonBody(Clients { clients }): JsonBody<Clients>,
 ) -> Result<Done, Refused> {
     if clients == 0 {
@@ -200,7 +200,7 @@ async fn auto(
     Ok(Done {})
 }
 
-async fn no_auto(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn no_auto(control: Server, _: Nothing) -> Result<Done, Refused> {
     control.stop_auto_advance();
     Ok(Done {})
 }

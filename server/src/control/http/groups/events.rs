@@ -22,7 +22,7 @@ use serde_json::{Map, Value, json};
 use super::clock::Clock;
 use super::history::RecordNumber;
 use super::records::{Count, RecordJson, of_kinds};
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::{Input, Name, Output, Parameters, Refused, Schemas, calls};
 use proconsul_engine::clock::Patience;
 use proconsul_engine::history::{Filter, Kind};
@@ -90,10 +90,10 @@ struct Place {
     resumed: Option<u64>,
 }
 
-impl FromRequest<Control> for Place {
+impl FromRequest<Server> for Place {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let resumed = resumed(request.headers())?;
         let Parameters(wanted) = Parameters::<Wanted>::from_request(request, control).await?;
         if wanted.after.is_some() && wanted.last.is_some() {
@@ -194,7 +194,7 @@ impl Sent {
 
 /// A stream, before it is sent.
 struct Stream {
-    control: Control,
+    control: Server,
     filter: Filter,
     /// The number of the last record that was sent, missed, or not wanted.
     passed: u64,
@@ -209,7 +209,7 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(control: Control, place: Place) -> Self {
+    fn new(control: Server, place: Place) -> Self {
         let (first, last) = control.engine().record_numbers();
         let Place { wanted, resumed } = place;
         let after = wanted.after.map(|number| number.0);
@@ -308,6 +308,6 @@ impl Output for Stream {
     }
 }
 
-async fn events(control: Control, place: Place) -> Result<Stream, Refused> {
+async fn events(control: Server, place: Place) -> Result<Stream, Refused> {
     Ok(Stream::new(control, place))
 }

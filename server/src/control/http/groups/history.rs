@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::records::{
     BlockedJson, Count, Done, RecordJson, about, at, at_ms, millis, of_kinds, records,
 };
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::aside;
 use crate::control::http::call::{
     JsonBody, JsonOrText, Name, Nothing, Parameters, PlainText, Refused, calls,
@@ -216,7 +216,7 @@ struct Safety {
 }
 
 async fn history(
-    control: Control,
+    control: Server,
     Parameters(wanted): Parameters<Wanted>,
 ) -> Result<JsonOrText<History>, Refused> {
     let filter = about(of_kinds(&wanted.kind), wanted.key, wanted.session);
@@ -240,27 +240,27 @@ async fn history(
     .await
 }
 
-async fn clear_history(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn clear_history(control: Server, _: Nothing) -> Result<Done, Refused> {
     control.clear_history();
     Ok(Done {})
 }
 
 async fn timeline(
-    control: Control,
+    control: Server,
     Parameters(OfKey { key }): Parameters<OfKey>,
 ) -> Result<PlainText, Refused> {
     aside(move || PlainText(control.timeline(key))).await
 }
 
 async fn explain(
-    control: Control,
+    control: Server,
     Parameters(OfKey { key }): Parameters<OfKey>,
 ) -> Result<Explanation, Refused> {
     let explanation = aside(move || control.explain(key)).await?;
     Ok(Explanation::from(&explanation))
 }
 
-async fn locks(control: Control, _: Nothing) -> Result<Locks, Refused> {
+async fn locks(control: Server, _: Nothing) -> Result<Locks, Refused> {
     let entries = aside(move || control.kv().list("")).await?;
     let held = entries.iter().filter_map(|(key, row)| {
         Some(Lock {
@@ -273,7 +273,7 @@ async fn locks(control: Control, _: Nothing) -> Result<Locks, Refused> {
     Ok(Locks { locks })
 }
 
-async fn safety(control: Control, JsonBody(checked): JsonBody<Beliefs>) -> Result<Safety, Refused> {
+async fn safety(control: Server, JsonBody(checked): JsonBody<Beliefs>) -> Result<Safety, Refused> {
     let Beliefs { key, beliefs } = checked;
     let intervals = beliefs.into_iter().map(Belief::interval);
     let intervals: Vec<Interval> = intervals.collect::<Result<_, _>>()?;

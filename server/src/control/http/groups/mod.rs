@@ -5,9 +5,9 @@ mod clock;
 mod events;
 mod faults;
 mod history;
+mod outages;
 mod records;
 mod root;
-mod scene;
 mod servers;
 mod state;
 mod wait;
@@ -24,7 +24,7 @@ pub(super) fn calls() -> Vec<Call> {
         wait::calls(),
         faults::calls(),
         faults::leader::calls(),
-        scene::calls(),
+        outages::calls(),
         acl::calls(),
         state::calls(),
         servers::calls(),

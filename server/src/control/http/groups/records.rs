@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::{Name, Nouns};
 use proconsul_engine;
 use proconsul_engine::history::{self, CallId, Filter, Happened, Kind, TokenNamed};
@@ -364,7 +364,7 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
-    pub(super) fn of(control: &Control, blocked: &[proconsul_engine::Blocked]) -> Self {
+    pub(super) fn of(control: &Server, blocked: &[proconsul_engine::Blocked]) -> Self {
         Self {
             blocked: blocked.iter().map(BlockedJson::from).collect(),
             held: control.held().iter().map(HeldJson::from).collect(),
@@ -386,7 +386,7 @@ pub(super) struct AtIndex {
 }
 
 impl AtIndex {
-    pub(super) fn of(control: &Control) -> Self {
+    pub(super) fn of(control: &Server) -> Self {
         Self {
             index: control.index().0,
         }

@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::Schemas;
 use crate::control::http::call::{Input, Nothing, Output, Refused, Written, calls};
 use crate::control::http::describe;
@@ -36,10 +36,10 @@ struct OpenApi {
 /// Whether the caller is a person with a browser.
 struct WantsPage(bool);
 
-impl FromRequest<Control> for WantsPage {
+impl FromRequest<Server> for WantsPage {
     type Rejection = Refused;
 
-    async fn from_request(request: Request, control: &Control) -> Result<Self, Refused> {
+    async fn from_request(request: Request, control: &Server) -> Result<Self, Refused> {
         let wants_page = takes_html(request.headers());
         Nothing::from_request(request, control).await?;
         Ok(Self(wants_page))
@@ -80,7 +80,7 @@ impl Output for Reference {
     }
 }
 
-async fn reference(_: Control, WantsPage(wants_page): WantsPage) -> Result<Reference, Refused> {
+async fn reference(_: Server, WantsPage(wants_page): WantsPage) -> Result<Reference, Refused> {
     Ok(if wants_page {
         Reference::Page
     } else {
@@ -88,7 +88,7 @@ async fn reference(_: Control, WantsPage(wants_page): WantsPage) -> Result<Refer
     })
 }
 
-async fn openapi(_: Control, _: Nothing) -> Result<Written<OpenApi>, Refused> {
+async fn openapi(_: Server, _: Nothing) -> Result<Written<OpenApi>, Refused> {
     Ok(Written::new(describe::openapi().to_owned()))
 }
 
@@ -111,7 +111,7 @@ struct About {
     epoch_ms: u64,
 }
 
-async fn server(control: Control, _: Nothing) -> Result<About, Refused> {
+async fn server(control: Server, _: Nothing) -> Result<About, Refused> {
     let epoch = control.engine.clock().unix_nanos_of_epoch() / 1_000_000;
     Ok(About {
         epoch_ms: u64::try_from(epoch).unwrap_or(0),

@@ -11,7 +11,7 @@ use super::records::Done;
 use crate::control::http::call::{Nothing, Number, OptionalJsonBody, Refused, Span, calls};
 use crate::control::http::{PREFIX, aside};
 use crate::control::servers::{self, Started};
-use crate::control::{Control, NotStarted};
+use crate::control::{NotStarted, Server};
 
 /// How many servers may run that were started on demand. Each has a thread and some files; a run that has so many has
 /// forgotten to stop them.
@@ -119,13 +119,13 @@ impl NewServer {
     }
 }
 
-async fn servers(control: Control, _: Nothing) -> Result<Servers, Refused> {
+async fn servers(control: Server, _: Nothing) -> Result<Servers, Refused> {
     let servers = control.servers();
     Ok(Servers { servers })
 }
 
 async fn start_server(
-    control: Control,
+    control: Server,
     OptionalJsonBody(new): OptionalJsonBody<NewServer>,
 ) -> Result<Started, Refused> {
     let new = new.read()?;
@@ -147,7 +147,7 @@ fn has_room(running: usize) -> Result<(), Refused> {
     )))
 }
 
-async fn stop_server(control: Control, Number(id): Number) -> Result<Done, Refused> {
+async fn stop_server(control: Server, Number(id): Number) -> Result<Done, Refused> {
     if !aside(move || control.stop_server(id)).await? {
         return Err(Refused::missing(format!("there is no server {id}")));
     }

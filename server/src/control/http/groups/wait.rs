@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::records::{Done, RecordJson, Waiting, about};
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::{JsonBody, Name, Nothing, Refused, Span, calls};
 use proconsul_engine::history::{Filter, Kind};
 use proconsul_engine::{BlockedOn, Unmet};
@@ -80,12 +80,12 @@ fn unmet(unmet: Unmet) -> Refused {
     Refused::unmet(unmet.to_string())
 }
 
-async fn blocked(control: Control, _: Nothing) -> Result<Waiting, Refused> {
+async fn blocked(control: Server, _: Nothing) -> Result<Waiting, Refused> {
     Ok(Waiting::of(&control, &control.blocked()))
 }
 
 async fn wait_blocked(
-    control: Control,
+    control: Server,
     JsonBody(wait): JsonBody<ForBlocked>,
 ) -> Result<Waiting, Refused> {
     let (count, Span(patience)) = (wait.count, wait.timeout);
@@ -95,7 +95,7 @@ async fn wait_blocked(
 }
 
 async fn wait_event(
-    control: Control,
+    control: Server,
     JsonBody(wait): JsonBody<ForEvent>,
 ) -> Result<RecordJson, Refused> {
     let filter = about(Filter::all(), wait.key, wait.session);
@@ -109,7 +109,7 @@ async fn wait_event(
     Ok(RecordJson::from(&found.map_err(unmet)?))
 }
 
-async fn wait_idle(control: Control, JsonBody(wait): JsonBody<ForIdle>) -> Result<Done, Refused> {
+async fn wait_idle(control: Server, JsonBody(wait): JsonBody<ForIdle>) -> Result<Done, Refused> {
     let Span(patience) = wait.timeout;
     let idle = control.wait_idle_async(patience).await;
     idle.map_err(unmet)?;

@@ -1,7 +1,7 @@
 //! The bodies of policies, roles and tokens (acl.md 0.9, 4, 5, 8.1).
 
 use crate::http::body::durations::AnyDuration;
-use crate::http::body::edition::with_edition;
+use crate::http::body::enterprise::with_edition;
 use crate::http::body::time::GoTime;
 use crate::http::failure::Failure;
 use crate::http::request::Request;

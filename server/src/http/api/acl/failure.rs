@@ -1,6 +1,6 @@
 //! The texts of refused calls about policies, roles and tokens (acl.md 4, 5, 8).
 
-use crate::http::acl::permission_denied;
+use crate::http::auth::permission_denied;
 use crate::http::failure::{Failure, failures, index_error, quoted};
 use proconsul_gocompat::duration;
 use proconsul_store::{AclKind, AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};

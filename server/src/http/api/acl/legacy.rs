@@ -1,8 +1,8 @@
 //! The endpoints of the old system, before 1.11: tokens with rules of their own (acl.md 8.5.r3).
 
 use super::failure::{missing_token, refused};
-use crate::http::acl::ROOTS;
 use crate::http::api::acl::objects;
+use crate::http::auth::ROOTS;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::header::guessed_type;
 use crate::http::reply::object::object;

@@ -1,9 +1,9 @@
 //! `/v1/acl/login` and `/v1/acl/logout` (acl.md 8.4). Only methods of type `jwt` with static keys take logins.
 
 use super::failure::refused;
-use crate::http::acl::permission_denied;
 use crate::http::api::acl::objects::token::{made_ids, written};
-use crate::http::body::edition::with_edition;
+use crate::http::auth::permission_denied;
+use crate::http::body::enterprise::with_edition;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::Request;

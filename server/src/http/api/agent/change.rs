@@ -1,8 +1,8 @@
 //! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
-use crate::http::acl::rights::Rights;
-use crate::http::api::agent::{failure, vet};
+use crate::http::api::agent::{failure, rights};
 use crate::http::api::catalog::register::{read_strictly, read_strictly_as};
+use crate::http::auth::rights::Rights;
 use crate::http::body::definition::{CheckFields, LATE_CHECK_TYPE, ServiceFields};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -20,7 +20,7 @@ pub(crate) async fn register_service(mut request: Request) -> Result<Reply, Fail
     let definition = body.into_definition().ok_or_else(Failure::dropped)?;
     let spec = definition.into_spec(request.context.config.definition_rules());
     let (spec, rights) = with_rights(&request, spec)?;
-    vet::service_registration(&request, &rights, &spec)?;
+    rights::service_registration(&request, &rights, &spec)?;
     let command = AgentCommand::RegisterService {
         spec: Box::new(spec),
         replace_checks: matches!(
@@ -42,7 +42,7 @@ pub(crate) async fn register_check(mut request: Request) -> Result<Reply, Failur
         .definition
         .alone(request.context.config.definition_rules());
     let (spec, rights) = with_rights(&request, spec)?;
-    vet::check_registration(&request, &rights, &spec.check)?;
+    rights::check_registration(&request, &rights, &spec.check)?;
     apply(&request, AgentCommand::RegisterCheck(Box::new(spec)))?;
     Ok(Reply::done(&request))
 }
@@ -71,11 +71,11 @@ fn with_rights<T>(
 pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
-    vet::service(request, &id)?;
+    rights::service(request, &id)?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownService404) {
         return Err(failure::missing_service_id());
     }
-    let stays = !vet::may_deregister(request, &id);
+    let stays = !rights::may_deregister(request, &id);
     let command = AgentCommand::DeregisterService {
         id: id.clone(),
         stays,
@@ -91,7 +91,7 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
 pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     request.check_tenancy()?;
-    vet::check(request, &id)?;
+    rights::check(request, &id)?;
     if id.is_empty() && !request.has(Behaviour::AgentUnknownCheck500) {
         return Err(failure::missing_check_id());
     }
@@ -148,7 +148,7 @@ pub(crate) async fn update(mut request: Request) -> Result<Reply, Failure> {
 
 fn report_of(request: &Request, status: &'static str, output: String) -> Result<Reply, Failure> {
     let id = request.rest_text();
-    vet::check(request, &id)?;
+    rights::check(request, &id)?;
     apply(request, AgentCommand::Report { id, status, output })?;
     Ok(Reply::done(request))
 }
@@ -158,7 +158,7 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
     let id = request.named("service ID")?;
     let reason = maintenance(request)?;
     request.check_tenancy()?;
-    vet::service(request, &id)?;
+    rights::service(request, &id)?;
     let command = AgentCommand::ServiceMaintenance {
         id: id.clone(),
         reason,

@@ -1,6 +1,6 @@
 //! `/v1/agent/`: the cluster, which is this one agent.
 
-use crate::http::api::agent::{failure, vet};
+use crate::http::api::agent::{failure, rights};
 use crate::http::api::catalog::NOTHING;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -47,7 +47,7 @@ pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
         name.as_str(),
         "agent" | "acl_agent_token" | "default" | "acl_token"
     ) {
-        vet::compare(&request);
+        rights::compare(&request);
     }
     Ok(Reply::done(&request))
 }

@@ -3,9 +3,9 @@
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
-use crate::http::acl::authorize;
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
+use crate::http::auth::authorize;
 use crate::http::failure::Failure;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;

@@ -1,5 +1,6 @@
 //! `/v1/agent/`: the agent itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
+mod agent_self;
 pub(crate) mod change;
 pub(crate) mod cluster;
 pub(crate) mod content_hash;
@@ -8,16 +9,15 @@ pub(crate) mod failure;
 pub(crate) mod health;
 pub(crate) mod join;
 pub(crate) mod local;
-mod own;
-mod vet;
+mod rights;
 pub(crate) mod wire;
 
 use crate::http::route::routes;
 use proconsul_version::Behaviour;
 
 routes! {
-    "/v1/agent/self" [GET] asks agent on agent => at_once(own::this_agent);
-    "/v1/agent/members" [GET] => at_once(own::members);
+    "/v1/agent/self" [GET] asks agent on agent => at_once(agent_self::this_agent);
+    "/v1/agent/members" [GET] => at_once(agent_self::members);
     "/v1/agent/reload" [PUT] asks agent on agent => at_once(change::reload);
     "/v1/agent/maintenance" [PUT] asks node on agent => at_once(change::node_maintenance);
     "/v1/agent/metrics" [GET] asks agent on agent => at_once(debug::metrics::metrics);

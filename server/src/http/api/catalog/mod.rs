@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use crate::http::acl::rights::Rights;
-use crate::http::acl::state::Caller;
 use crate::http::api::catalog::wire::{CatalogService, NodeServiceList, NodeWithServices};
+use crate::http::auth::rights::Rights;
+use crate::http::auth::state::Caller;
 use crate::http::body::wire::{Node, NodeService};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
@@ -23,7 +23,7 @@ use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use proconsul_acl::{Question, Resource};
-use proconsul_engine::blocking::{self, Looks};
+use proconsul_engine::blocking::{self, WaitState};
 use proconsul_filter::{Field, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{
@@ -288,7 +288,7 @@ pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
 ) -> Result<(Answer<R::Rows>, Filter<T>, Rights), Failure> {
     request.check_datacenter_of_read()?;
     let filter = filter_of_read(request, fields)?;
-    let mut looks = Looks::new(options.wait.map_or(Index::ZERO, |wait| wait.min_index));
+    let mut looks = WaitState::new(options.wait.map_or(Index::ZERO, |wait| wait.min_index));
     let mut rights = None;
     let is_over = |answer: &Answer<R::Rows>| {
         let latest = rights.insert(request.rights_of_read());

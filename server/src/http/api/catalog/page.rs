@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use super::summary::Summaries;
 use super::{read, read_options, sees_node, sees_service};
-use crate::http::acl::rights::Rights;
+use crate::http::auth::rights::Rights;
 use crate::http::body::wire::{Check, HealthEntry, NodeService};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;

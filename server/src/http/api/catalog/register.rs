@@ -5,7 +5,7 @@ use crate::http::api::catalog::failure;
 use crate::http::api::catalog::rights::{check_deregistration, check_registration};
 use crate::http::body::check::CheckBody;
 use crate::http::body::definition::ServiceBody;
-use crate::http::body::edition::with_edition;
+use crate::http::body::enterprise::with_edition;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;

@@ -1,7 +1,7 @@
 //! What registrations and deregistrations ask for (acl.md 7.r4, 7.r5).
 
-use crate::http::acl::rights::Rights;
 use crate::http::api::catalog::failure;
+use crate::http::auth::rights::Rights;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
 use proconsul_acl::{Question, Resource};

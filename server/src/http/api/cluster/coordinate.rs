@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::http::acl::authorize;
+use crate::http::auth::authorize;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

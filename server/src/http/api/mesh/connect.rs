@@ -4,7 +4,7 @@
 
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::http::api::cluster::absent;
+use crate::http::api::cluster::not_emulated;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::object::object;
 use crate::http::reply::{Reply, ReplyContent};
@@ -121,7 +121,7 @@ async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failur
 pub(crate) fn configuration(request: &Request) -> Result<Reply, Failure> {
     check_is_on(request)?;
     if request.method == Method::PUT {
-        return absent::endpoint(request);
+        return not_emulated::endpoint(request);
     }
     request.check_read()?;
     request.authorize()?;

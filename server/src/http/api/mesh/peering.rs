@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use http::Method;
 
 use crate::http::api::catalog::NOTHING;
-use crate::http::api::cluster::absent;
+use crate::http::api::cluster::not_emulated;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -96,7 +96,7 @@ async fn make(mut request: Request, deed: &str) -> Result<Reply, Failure> {
     if body.peer_name.is_empty() {
         return Err(no_peer_name(deed));
     }
-    absent::endpoint(&request)
+    not_emulated::endpoint(&request)
 }
 
 /// Lists the services that the entry of their kind exports, by name, each with the peers that may use it. A wildcard

@@ -12,9 +12,9 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use self::rights::Visible;
-use crate::http::acl::rights::told;
 use crate::http::api::query::body::{QueryBody, QueryFields, checked};
 use crate::http::api::query::wire::{Dns, PreparedQuery, Searched};
+use crate::http::auth::rights::told;
 use crate::http::body::query_meta as meta;
 use crate::http::body::wire::HealthEntry;
 use crate::http::failure::Failure;

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::refused;
-use crate::http::acl::permission_denied;
-use crate::http::acl::rights::Rights;
+use crate::http::auth::permission_denied;
+use crate::http::auth::rights::Rights;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
 use proconsul_acl::{Access, Question, Resource};

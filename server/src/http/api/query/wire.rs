@@ -1,6 +1,6 @@
 //! The JSON of prepared queries (session.md 5; 1.22.md B5).
 
-use crate::http::acl::rights::Rights;
+use crate::http::auth::rights::Rights;
 use crate::http::reply::table::{Look, table};
 use proconsul_acl::{Question, Resource};
 use proconsul_store::{PreparedQueryRow, ServiceSearch, Template};

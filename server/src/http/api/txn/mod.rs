@@ -9,9 +9,9 @@ pub(crate) mod wire;
 use bytes::Bytes;
 use http::StatusCode;
 
-use crate::http::acl::rights::Rights;
 use crate::http::api::txn::catalog::{CheckOperation, NodeOperation, ServiceOperation};
 use crate::http::api::txn::wire::ResultEntry;
+use crate::http::auth::rights::Rights;
 use crate::http::body::kv::KvEntry;
 use crate::http::body::query_meta::query_meta;
 use crate::http::body::wire::{Check, Node, NodeService};

@@ -1,7 +1,7 @@
 //! What the operations of a transaction ask for (acl.md 6.7).
 
-use crate::http::acl::rights::Rights;
-use crate::http::acl::state::Caller;
+use crate::http::auth::rights::Rights;
+use crate::http::auth::state::Caller;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
 use proconsul_acl::{Access, Question, Resource};

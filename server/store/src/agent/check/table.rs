@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::agent::local::{Alias, CheckSource, LocalCheck};
-use crate::catalog::looks::looked_at;
+use crate::catalog::work::looked_at;
 use crate::each_changed;
 use crate::ordered::{OrderedMap, OrderedSet};
 

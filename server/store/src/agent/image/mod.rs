@@ -1,6 +1,6 @@
 //! The agent's state as plain data, and its restoration.
 
-mod travel;
+mod shift;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

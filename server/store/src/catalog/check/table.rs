@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use crate::catalog::check::SESSION;
-use crate::catalog::looks::looked_at;
 use crate::catalog::registration::CheckRow;
+use crate::catalog::work::looked_at;
 use crate::each_changed;
 use crate::ordered::{OrderedMap, OrderedSet};
 

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::Store;
-use crate::catalog::looks::looked_at;
+use crate::catalog::work::looked_at;
 use crate::config;
 use crate::config::value::ConfigValue;
 use crate::config::{ConfigPlace, ConfigTable};

@@ -5,7 +5,7 @@ mod files;
 use proconsul_client::Client;
 use serde_json::{Map, Value, json};
 
-use crate::commands::parts::flags::Given;
+use crate::commands::support::flags::Given;
 use crate::commands::{Failure, Outcome, because};
 use crate::output;
 use proconsul_gocompat::number::parse_int_of_any_base;

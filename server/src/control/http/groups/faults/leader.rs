@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
 use crate::control::http::groups::records::Done;
 use proconsul_engine::faults::{LeaderLoss, Phase};
@@ -111,14 +111,14 @@ fn loss_of(phases: Vec<NewPhase>) -> Result<LeaderLoss, Refused> {
 }
 
 async fn lose_leader(
-    control: Control,
+    control: Server,
     JsonBody(lost): JsonBody<LoseLeader>,
 ) -> Result<Done, Refused> {
     control.lose_leader(lost.into_loss()?);
     Ok(Done {})
 }
 
-async fn find_leader(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn find_leader(control: Server, _: Nothing) -> Result<Done, Refused> {
     control.find_leader();
     Ok(Done {})
 }

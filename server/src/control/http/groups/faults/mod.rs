@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::records::Done;
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::call::{JsonBody, Name, Nothing, Number, Refused, Span, calls};
 use proconsul_engine::faults::{Installed, Phase, RuleId};
 use rule::NewRule;
@@ -104,24 +104,24 @@ struct DelayWakes {
     times: Option<u64>,
 }
 
-async fn faults(control: Control, _: Nothing) -> Result<Rules, Refused> {
+async fn faults(control: Server, _: Nothing) -> Result<Rules, Refused> {
     let rules = control.faults().iter().map(InstalledRule::from).collect();
     let leader_lost = control.leader_lost().map(Name);
     Ok(Rules { rules, leader_lost })
 }
 
-async fn install_fault(control: Control, JsonBody(new): JsonBody<NewRule>) -> Result<Id, Refused> {
+async fn install_fault(control: Server, JsonBody(new): JsonBody<NewRule>) -> Result<Id, Refused> {
     let guard = control.fault(new.into_rule()?);
     let guard = guard.map_err(|error| Refused::input(error.to_string()))?;
     Ok(Id { id: guard.keep().0 })
 }
 
-async fn clear_faults(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn clear_faults(control: Server, _: Nothing) -> Result<Done, Refused> {
     control.clear_faults();
     Ok(Done {})
 }
 
-async fn remove_fault(control: Control, Number(id): Number) -> Result<Done, Refused> {
+async fn remove_fault(control: Server, Number(id): Number) -> Result<Done, Refused> {
     if !control.remove_fault(RuleId(id)) {
         return Err(Refused::missing(format!("there is no rule {id}")));
     }
@@ -129,7 +129,7 @@ async fn remove_fault(control: Control, Number(id): Number) -> Result<Done, Refu
 }
 
 async fn wake(
-    control: Control,
+    control: Server,
     JsonBody(Prefix { prefix }): JsonBody<Prefix>,
 ) -> Result<Woken, Refused> {
     let woken = control.wake(prefix);
@@ -137,7 +137,7 @@ async fn wake(
 }
 
 async fn delay_wakes(
-    control: Control,
+    control: Server,
     JsonBody(delay): JsonBody<DelayWakes>,
 ) -> Result<Done, Refused> {
     if delay.times == Some(0) {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::records::{AtIndex, Done};
-use crate::control::Control;
+use crate::control::Server;
 use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Parameters, RawJson, Refused, Written, calls};
 use crate::control::state::dump::StateDump;
@@ -67,19 +67,19 @@ struct Imported {
     keys: usize,
 }
 
-async fn reset(control: Control, _: Nothing) -> Result<AtIndex, Refused> {
+async fn reset(control: Server, _: Nothing) -> Result<AtIndex, Refused> {
     let reset = control.clone();
     aside(move || reset.reset()).await?;
     Ok(AtIndex::of(&control))
 }
 
-async fn checkpoints(control: Control, _: Nothing) -> Result<Checkpoints, Refused> {
+async fn checkpoints(control: Server, _: Nothing) -> Result<Checkpoints, Refused> {
     let checkpoints = control.checkpoints();
     Ok(Checkpoints { checkpoints })
 }
 
 async fn checkpoint(
-    control: Control,
+    control: Server,
     JsonBody(Name { name }): JsonBody<Name>,
 ) -> Result<AtIndex, Refused> {
     control.checkpoint(&name);
@@ -87,7 +87,7 @@ async fn checkpoint(
 }
 
 async fn delete_checkpoint(
-    control: Control,
+    control: Server,
     Parameters(Name { name }): Parameters<Name>,
 ) -> Result<Done, Refused> {
     let deleted = aside(move || control.delete_checkpoint(&name)).await?;
@@ -96,7 +96,7 @@ async fn delete_checkpoint(
 }
 
 async fn rollback(
-    control: Control,
+    control: Server,
     JsonBody(Name { name }): JsonBody<Name>,
 ) -> Result<AtIndex, Refused> {
     let back = control.clone();
@@ -105,11 +105,11 @@ async fn rollback(
     Ok(AtIndex::of(&control))
 }
 
-async fn dump(control: Control, _: Nothing) -> Result<Written<StateDump>, Refused> {
+async fn dump(control: Server, _: Nothing) -> Result<Written<StateDump>, Refused> {
     aside(move || Written::new(control.dump())).await
 }
 
-async fn load(control: Control, state: RawJson<StateDump>) -> Result<AtIndex, Refused> {
+async fn load(control: Server, state: RawJson<StateDump>) -> Result<AtIndex, Refused> {
     let loaded = control.clone();
     let loaded = aside(move || loaded.load(&state.0)).await?;
     loaded.map_err(|error| Refused::input(error.to_string()))?;
@@ -117,13 +117,13 @@ async fn load(control: Control, state: RawJson<StateDump>) -> Result<AtIndex, Re
 }
 
 async fn export_kv(
-    control: Control,
+    control: Server,
     Parameters(Under { prefix }): Parameters<Under>,
 ) -> Result<Written<Vec<Exported>>, Refused> {
     aside(move || Written::new(control.kv().export(prefix))).await
 }
 
-async fn import_kv(control: Control, export: RawJson<Vec<Exported>>) -> Result<Imported, Refused> {
+async fn import_kv(control: Server, export: RawJson<Vec<Exported>>) -> Result<Imported, Refused> {
     let imported = aside(move || control.kv().import(&export.0)).await?;
     let keys = imported.map_err(|error| Refused::input(error.to_string()))?;
     Ok(Imported { keys })

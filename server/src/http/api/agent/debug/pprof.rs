@@ -3,7 +3,7 @@
 use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use crate::http::acl::acl_disabled;
+use crate::http::auth::acl_disabled;
 use crate::http::failure::Failure;
 use crate::http::reply::header::{NO_SNIFF, TEXT};
 use crate::http::reply::{Reply, ReplyContent};

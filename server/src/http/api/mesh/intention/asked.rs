@@ -7,9 +7,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::kept::{in_rows, present, table};
-use crate::http::acl::permission_denied;
-use crate::http::acl::rights::Rights;
 use crate::http::api::mesh::connect::check_is_on;
+use crate::http::auth::permission_denied;
+use crate::http::auth::rights::Rights;
 use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;

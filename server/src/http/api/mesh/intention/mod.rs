@@ -12,7 +12,7 @@ use self::asked::{
 };
 use self::body::{IntentionBody, read_body};
 use self::kept::{Way, flawed, in_rows, present, put, remove, table, write};
-use crate::http::acl::permission_denied;
+use crate::http::auth::permission_denied;
 use crate::http::body::time;
 use crate::http::failure::{Failure, failures, index_error};
 use crate::http::reply::Reply;

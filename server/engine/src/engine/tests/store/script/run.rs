@@ -6,7 +6,7 @@ use super::super::any::{Answer, Command};
 use super::Step;
 use super::command::{Instruction, Read, parse};
 use super::outcome;
-use crate::blocking::Looks;
+use crate::blocking::WaitState;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::watch::{Registry, WaiterId};
 use proconsul_store::{
@@ -25,7 +25,7 @@ pub(in crate::engine::tests::store) struct Run {
 struct Waiting {
     id: WaiterId,
     read: Read,
-    looks: Looks,
+    looks: WaitState,
     latest: Answer,
 }
 
@@ -126,7 +126,7 @@ impl Run {
     }
 
     fn wait(&mut self, name: String, read: Read, index: Index) -> Result<String, String> {
-        let mut looks = Looks::new(index);
+        let mut looks = WaitState::new(index);
         let latest = self.look(&read)?;
         if looks.are_over_with(&latest) {
             return Ok(outcome::of_read(&read, &latest));

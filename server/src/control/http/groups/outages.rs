@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::records::{AtIndex, Done};
 use crate::control::http::aside;
 use crate::control::http::call::{JsonBody, Nothing, Refused, calls};
-use crate::control::{Control, Restart};
+use crate::control::{Restart, Server};
 
 const BEHIND_ITS_OWN_DOOR: &str =
     "The control plane has no port of its own, and would cut itself off.";
@@ -79,7 +79,7 @@ struct OneNode {
 }
 
 /// Refuses calls that would close their own connection.
-fn has_own_port(control: &Control) -> Result<(), Refused> {
+fn has_own_port(control: &Server) -> Result<(), Refused> {
     if control.all_addresses().control.is_some() {
         return Ok(());
     }
@@ -88,21 +88,21 @@ fn has_own_port(control: &Control) -> Result<(), Refused> {
     ))
 }
 
-async fn refuse_connections(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn refuse_connections(control: Server, _: Nothing) -> Result<Done, Refused> {
     has_own_port(&control)?;
     let refused = control.refuse_connections_async().await;
     refused.map_err(|error| Refused::failed(error.to_string()))?;
     Ok(Done {})
 }
 
-async fn accept_connections(control: Control, _: Nothing) -> Result<Done, Refused> {
+async fn accept_connections(control: Server, _: Nothing) -> Result<Done, Refused> {
     let accepted = control.accept_connections_async().await;
     accepted.map_err(|error| Refused::failed(error.to_string()))?;
     Ok(Done {})
 }
 
 async fn restart(
-    control: Control,
+    control: Server,
     JsonBody(with): JsonBody<RestartWith>,
 ) -> Result<AtIndex, Refused> {
     has_own_port(&control)?;
@@ -116,7 +116,7 @@ async fn restart(
 }
 
 async fn lower_indexes(
-    control: Control,
+    control: Server,
     JsonBody(ByIndexes { by }): JsonBody<ByIndexes>,
 ) -> Result<AtIndex, Refused> {
     let lowered = control.clone();
@@ -125,7 +125,7 @@ async fn lower_indexes(
 }
 
 async fn expire_session(
-    control: Control,
+    control: Server,
     JsonBody(OneSession { session }): JsonBody<OneSession>,
 ) -> Result<Done, Refused> {
     let expired = control.sessions().expire(&session);
@@ -134,7 +134,7 @@ async fn expire_session(
 }
 
 async fn fail_check(
-    control: Control,
+    control: Server,
     JsonBody(OneCheck { node, check }): JsonBody<OneCheck>,
 ) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
@@ -144,7 +144,7 @@ async fn fail_check(
 }
 
 async fn pass_check(
-    control: Control,
+    control: Server,
     JsonBody(OneCheck { node, check }): JsonBody<OneCheck>,
 ) -> Result<Done, Refused> {
     let node = node.unwrap_or_else(|| control.node_name().to_owned());
@@ -154,7 +154,7 @@ async fn pass_check(
 }
 
 async fn delete_node(
-    control: Control,
+    control: Server,
     JsonBody(OneNode { node }): JsonBody<OneNode>,
 ) -> Result<Done, Refused> {
     let nodes = control.catalog().nodes();

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use proconsul_acl::DefaultPolicy;
 pub(crate) use proconsul_acl::caller::Caller;
 use proconsul_config::{AclConfig, AclTokens};
-use proconsul_engine::Era;
+use proconsul_engine::Generation;
 use proconsul_store::AclStamp;
 
 /// The ACLs of a server that has them on.
@@ -28,7 +28,7 @@ struct Callers {
 }
 
 /// The state of ACLs at which callers were looked up.
-type Stamp = (Era, AclStamp);
+type Stamp = (Generation, AclStamp);
 
 /// The most callers that are kept.
 const CALLERS_KEPT: usize = 10_000;

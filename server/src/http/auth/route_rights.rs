@@ -53,10 +53,10 @@ impl Ask {
 /// Reads the words behind `asks` in a row: a resource, perhaps `: access`, perhaps `on agent`.
 macro_rules! ask {
     ($resource:ident $(: $access:ident)? $(on $place:ident)?) => {
-        $crate::http::acl::ask::Ask {
-            resource: $crate::http::acl::ask::ask!(@resource $resource),
-            access: $crate::http::acl::ask::ask!(@access $($access)?),
-            on: $crate::http::acl::ask::ask!(@on $($place)?),
+        $crate::http::auth::route_rights::Ask {
+            resource: $crate::http::auth::route_rights::ask!(@resource $resource),
+            access: $crate::http::auth::route_rights::ask!(@access $($access)?),
+            on: $crate::http::auth::route_rights::ask!(@on $($place)?),
         }
     };
     (@resource acl) => { proconsul_acl::Resource::Acl };
@@ -70,8 +70,8 @@ macro_rules! ask {
     (@access) => { None };
     (@access read) => { Some(proconsul_acl::Access::Read) };
     (@access write) => { Some(proconsul_acl::Access::Write) };
-    (@on) => { $crate::http::acl::ask::AskOn::Nothing };
-    (@on agent) => { $crate::http::acl::ask::AskOn::Agent };
-    (@on path) => { $crate::http::acl::ask::AskOn::Path };
+    (@on) => { $crate::http::auth::route_rights::AskOn::Nothing };
+    (@on agent) => { $crate::http::auth::route_rights::AskOn::Agent };
+    (@on path) => { $crate::http::auth::route_rights::AskOn::Path };
 }
 pub(crate) use ask;

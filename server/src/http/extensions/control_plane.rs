@@ -17,7 +17,7 @@ mod present {
     use proconsul_h1::{Head, Incoming, ReadBody};
     use tower_service::Service;
 
-    use crate::control::Control;
+    use crate::control::Server;
     use crate::control::http::{self, LocalSocket};
     use crate::http::reply::body::{ApiAnswer, ReplyBody};
     use crate::http::reply::header;
@@ -32,14 +32,14 @@ mod present {
     /// The router of a server. It is made at the first call, because most servers never get one.
     #[derive(Debug)]
     pub(crate) struct ControlPlane {
-        control: Control,
+        control: Server,
         allowed: Vec<String>,
         router: OnceLock<Router>,
     }
 
     impl ControlPlane {
         /// Returns the control plane; `None` without controls.
-        pub(crate) fn new(control: Option<&Control>, config: &Config) -> Option<Self> {
+        pub(crate) fn new(control: Option<&Server>, config: &Config) -> Option<Self> {
             control.map(|control| Self {
                 control: control.clone(),
                 allowed: config.allow_hosts.clone(),
@@ -136,7 +136,7 @@ mod present {
 /// A build without the control plane, whose paths are unknown.
 #[cfg(not(feature = "control-http"))]
 mod absent {
-    use crate::control::Control;
+    use crate::control::Server;
     use proconsul_config::Config;
     use proconsul_h1::{Head, Incoming};
 
@@ -146,7 +146,7 @@ mod absent {
     pub(crate) enum ControlPlane {}
 
     impl ControlPlane {
-        pub(crate) fn new(_: Option<&Control>, _: &Config) -> Option<Self> {
+        pub(crate) fn new(_: Option<&Server>, _: &Config) -> Option<Self> {
             None
         }
 

@@ -1,4 +1,4 @@
-//! The doors of a server: whether it can be connected to at all.
+//! Opens and closes the listeners of a server, for restarts and outages.
 
 use std::net::SocketAddr;
 use std::pin::pin;
@@ -16,7 +16,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 
 /// Whether the sockets of a server should listen, and whether they do.
 #[derive(Debug)]
-pub(crate) struct Doors {
+pub(crate) struct Listeners {
     wanted: watch::Sender<bool>,
     standing: Mutex<Standing>,
     changed: Notify,
@@ -34,7 +34,7 @@ struct Standing {
     reopen: bool,
 }
 
-impl Default for Doors {
+impl Default for Listeners {
     fn default() -> Self {
         Self {
             wanted: watch::Sender::new(true),
@@ -44,13 +44,13 @@ impl Default for Doors {
     }
 }
 
-impl Doors {
-    /// Announces a socket that follows these doors.
+impl Listeners {
+    /// Announces a socket that follows these listeners.
     pub(crate) fn add_socket(&self) {
         self.standing.lock().sockets += 1;
     }
 
-    /// Waits until the doors should be open, or closed, as `open` says.
+    /// Waits until the listeners should be open, or closed, as `open` says.
     pub(crate) async fn are(&self, open: bool) {
         let mut wanted = self.wanted.subscribe();
         if wanted.wait_for(|wanted| *wanted == open).await.is_err() {
@@ -83,16 +83,16 @@ impl Doors {
         self.wanted.send_replace(open);
     }
 
-    /// Closes or opens the doors, and waits until all sockets have followed. An earlier change is completed first: a
+    /// Closes or opens the listeners, and waits until all sockets have followed. An earlier change is completed first: a
     /// socket that is about to close looks like an open one.
-    async fn set(&self, open: bool) -> Result<(), DoorError> {
+    async fn set(&self, open: bool) -> Result<(), ListenerError> {
         self.followed().await?;
         self.want(open);
         self.followed().await
     }
 
     /// Waits until all sockets are as wanted.
-    async fn followed(&self) -> Result<(), DoorError> {
+    async fn followed(&self) -> Result<(), ListenerError> {
         let patience = Patience::of(AT_ONCE);
         let mut over = pin!(patience.over());
         loop {
@@ -102,16 +102,16 @@ impl Doors {
             }
             tokio::select! {
                 () = changed => {}
-                () = &mut over => return Err(DoorError("the sockets did not follow in time".to_owned())),
+                () = &mut over => return Err(ListenerError("the sockets did not follow in time".to_owned())),
             }
         }
     }
 
     /// Returns the outcome of closing or opening; `None` while some sockets have not followed.
-    fn outcome(&self) -> Option<Result<(), DoorError>> {
+    fn outcome(&self) -> Option<Result<(), ListenerError>> {
         let mut standing = self.standing.lock();
         if let Some(failure) = standing.failure.take() {
-            return Some(Err(DoorError(failure)));
+            return Some(Err(ListenerError(failure)));
         }
         let open = *self.wanted.borrow();
         let closed = if open { 0 } else { standing.sockets };
@@ -131,18 +131,18 @@ impl Doors {
 
 /// A socket could not be closed or opened again.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DoorError(String);
+pub struct ListenerError(String);
 
-impl std::fmt::Display for DoorError {
+impl std::fmt::Display for ListenerError {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
-impl std::error::Error for DoorError {}
+impl std::error::Error for ListenerError {}
 
-/// Opens the doors when dropped: a restart that fails or is given up must not leave a server that refuses connections.
-struct Reopening<'a>(&'a Doors);
+/// Opens the listeners when dropped: a restart that fails or is given up must not leave a server that refuses connections.
+struct Reopening<'a>(&'a Listeners);
 
 impl Drop for Reopening<'_> {
     fn drop(&mut self) {
@@ -168,7 +168,7 @@ impl Server {
     ///
     /// # Errors
     /// A socket does not close, or the server has stopped.
-    pub fn refuse_connections(&self) -> Result<(), DoorError> {
+    pub fn refuse_connections(&self) -> Result<(), ListenerError> {
         parked::park_on(self.refuse_connections_async())
     }
 
@@ -176,7 +176,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::refuse_connections`].
-    pub async fn refuse_connections_async(&self) -> Result<(), DoorError> {
+    pub async fn refuse_connections_async(&self) -> Result<(), ListenerError> {
         self.note("connections refused");
         self.set_doors(false).await
     }
@@ -185,7 +185,7 @@ impl Server {
     ///
     /// # Errors
     /// The port cannot be listened on any more, or the server has stopped.
-    pub fn accept_connections(&self) -> Result<(), DoorError> {
+    pub fn accept_connections(&self) -> Result<(), ListenerError> {
         parked::park_on(self.accept_connections_async())
     }
 
@@ -193,7 +193,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::accept_connections`].
-    pub async fn accept_connections_async(&self) -> Result<(), DoorError> {
+    pub async fn accept_connections_async(&self) -> Result<(), ListenerError> {
         self.note("connections accepted");
         self.set_doors(true).await
     }
@@ -203,7 +203,7 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::accept_connections`].
-    pub fn restart(&self, restart: Restart) -> Result<(), DoorError> {
+    pub fn restart(&self, restart: Restart) -> Result<(), ListenerError> {
         parked::park_on(self.restart_async(restart))
     }
 
@@ -212,8 +212,8 @@ impl Server {
     ///
     /// # Errors
     /// As [`Server::accept_connections`].
-    pub async fn restart_async(&self, restart: Restart) -> Result<(), DoorError> {
-        let _reopening = Reopening(&self.doors);
+    pub async fn restart_async(&self, restart: Restart) -> Result<(), ListenerError> {
+        let _reopening = Reopening(&self.listeners);
         self.refuse_connections_async().await?;
         match restart {
             Restart::KeepState => self.engine.restart(None),
@@ -222,15 +222,15 @@ impl Server {
         self.accept_connections_async().await
     }
 
-    async fn set_doors(&self, open: bool) -> Result<(), DoorError> {
+    async fn set_doors(&self, open: bool) -> Result<(), ListenerError> {
         tokio::select! {
-            set = self.doors.set(open) => set,
-            () = self.engine.closed() => Err(DoorError("the server has stopped".to_owned())),
+            set = self.listeners.set(open) => set,
+            () = self.engine.closed() => Err(ListenerError("the server has stopped".to_owned())),
         }
     }
 
-    /// Returns the doors, for the listening sockets.
-    pub(crate) fn doors(&self) -> &Doors {
-        &self.doors
+    /// Returns the listeners, for the listening sockets.
+    pub(crate) fn listeners(&self) -> &Listeners {
+        &self.listeners
     }
 }

@@ -3,7 +3,7 @@
 use http::Method;
 
 #[cfg(not(feature = "snapshots"))]
-use crate::http::acl::ask::ask;
+use crate::http::auth::route_rights::ask;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;

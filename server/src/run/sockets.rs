@@ -42,7 +42,7 @@ impl Sockets {
     pub(super) fn follow(&self, server: &Server) {
         for (_, socket) in self.data.iter().chain(&self.https) {
             if matches!(socket, Socket::Tcp(_)) {
-                server.doors().add_socket();
+                server.listeners().add_socket();
             }
         }
     }

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 
-use crate::http::acl::rights::Rights;
 use crate::http::api::agent::failure;
+use crate::http::auth::rights::Rights;
 use crate::http::failure::Failure;
 use crate::http::request::Request;
 use proconsul_acl::{Question, Resource};

@@ -1,9 +1,9 @@
 //! Who asks, and whether they may: every request that needs a right comes through here (acl.md 2).
 
-pub(crate) mod ask;
 mod caller;
 mod failure;
 pub(crate) mod rights;
+pub(crate) mod route_rights;
 pub(crate) mod state;
 mod tokens;
 

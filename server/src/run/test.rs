@@ -16,7 +16,7 @@
 use std::ops::Deref;
 
 use crate::control::Server;
-use crate::server::Builder;
+use crate::run::Builder;
 
 /// A [`Server`] that prints its history when its test fails.
 ///
