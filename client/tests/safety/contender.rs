@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use fastrand::Rng;
 use parking_lot::Mutex;
-use proconsul::control::Control;
+use proconsul::Server;
 use proconsul::control::Timestamp;
 use proconsul::history::Interval;
 use proconsul_client::recipes::{Election, Held, Keeper, Leadership, Lock, Lost};
@@ -32,7 +32,7 @@ pub(crate) enum Care {
 pub(crate) struct Contender {
     pub(crate) client: Client,
     pub(crate) clock: DrivenClock,
-    pub(crate) control: Control,
+    pub(crate) control: Server,
     pub(crate) recipe: Recipe,
     pub(crate) care: Care,
     pub(crate) beliefs: Beliefs,

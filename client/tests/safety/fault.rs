@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use fastrand::Rng;
-use proconsul::control::{Control, Restart};
+use proconsul::control::{Restart, Server};
 use proconsul::faults::{ConsulError, Cut, Effect, LeaderLoss, ReportedIndex, Rule};
 use proconsul::history::{Interval, Unsafe};
 
@@ -45,7 +45,7 @@ faults! {
 
 impl Fault {
     /// Begins. What it installs stays until the faults are cleared.
-    pub(crate) fn begin(self, control: &Control, rng: &mut Rng) {
+    pub(crate) fn begin(self, control: &Server, rng: &mut Rng) {
         if self == Self::ConnectionsRefused {
             control.refuse_connections().expect("its sockets close");
         }
@@ -93,7 +93,7 @@ impl Fault {
     }
 
     /// What happens now and then while it lasts. Returns for how long the machine stood still.
-    pub(crate) fn strike(self, control: &Control, rng: &mut Rng) -> Duration {
+    pub(crate) fn strike(self, control: &Server, rng: &mut Rng) -> Duration {
         match self {
             Self::Restarts => control
                 .restart(Restart::KeepState)
@@ -119,7 +119,7 @@ impl Fault {
     }
 
     /// Ends, whatever it was.
-    pub(crate) fn end(self, control: &Control) {
+    pub(crate) fn end(self, control: &Server) {
         control.clear_faults();
         if self == Self::ConnectionsRefused {
             control
