@@ -340,7 +340,7 @@ fn an_advance_is_patient_once_and_not_at_every_deadline() {
     let server = frozen();
     register(&server, target.local_addr().expect("it is bound"));
     let (ended, end) = mpsc::channel();
-    let control = server.clone();
+    let control = server;
     std::thread::spawn(move || ended.send(control.advance(3600 * SECOND).len()));
     end.recv_timeout(3 * PATIENCE)
         .expect("360 runs are not waited for one by one");
