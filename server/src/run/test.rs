@@ -75,7 +75,7 @@ impl TestServer {
     ///
     /// ```
     /// use std::time::Duration;
-    /// use proconsul::engine::{BlockedOn, Unmet};
+    /// use proconsul::control::{BlockedOn, Unmet};
     ///
     /// let verdict: Result<(), Unmet> = proconsul::test::frozen().run(|server| {
     ///     server.wait_blocked(&BlockedOn::prefix("config/"), 1, Duration::ZERO)?;
