@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 # What a call is called in the helpers, where that is not its name in the description.
 RENAMED = {"installFault": "fault", "dump": "state"}
-# The same answer as `openapi`, or a page for people; and a stream without an end: helpers read `history`.
-LEFT_OUT = {"reference", "events"}
+# A list for people; and a stream without an end: helpers read `history`.
+LEFT_OUT = {"overview", "events"}
 # Types that only these use.
 TYPES_LEFT_OUT = {"Begin", "Event", "Missed"}
 # `history` as text is a method of its own in each helper.

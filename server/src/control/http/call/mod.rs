@@ -122,11 +122,16 @@ impl Call {
         self
     }
 
+    /// Returns the summary in one line.
+    pub(super) fn summary(&self) -> String {
+        self.summary.concat().trim_start().to_owned()
+    }
+
     /// Describes the call as an operation of OpenAPI.
     pub(super) fn describe(&self, schemas: &mut Schemas) -> Value {
         let mut operation = Map::new();
         operation.insert("operationId".into(), camel_case(self.name).into());
-        operation.insert("summary".into(), self.summary.concat().trim_start().into());
+        operation.insert("summary".into(), self.summary().into());
         (self.describe_input)(schemas, &mut operation);
         if let Some(example) = &self.example {
             let media = &mut operation["requestBody"]["content"]["application/json"];

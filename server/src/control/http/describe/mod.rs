@@ -1,7 +1,5 @@
 //! The OpenAPI description of the control plane, generated from the types that its calls take and give.
 
-mod reference;
-
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value, json};
@@ -16,10 +14,21 @@ pub(super) fn openapi() -> &'static str {
     &TEXT
 }
 
-/// The description as a page for people.
-pub(super) fn html() -> &'static str {
-    static TEXT: LazyLock<String> = LazyLock::new(|| reference::page(&DESCRIPTION));
-    &TEXT
+/// The calls as a list for people, a line each.
+pub(super) fn list() -> String {
+    let mut list = format!(
+        "proconsul's control plane. {PREFIX}openapi.json describes parameters, bodies and responses.\n\n"
+    );
+    let base = PREFIX.trim_end_matches('/');
+    for call in calls() {
+        let path = format!("{base}{}", call.path);
+        list += &format!(
+            "{:<6} {path:<36} {}\n",
+            call.method.as_str(),
+            call.summary()
+        );
+    }
+    list
 }
 
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
