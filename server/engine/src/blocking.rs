@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use crate::engine::{Engine, Found, Generation, WakeReason};
-use crate::history::CallId;
 use crate::threads::aside::{MANY_ROWS, leave};
 use proconsul_store::{Answer, Index, News, Read, ReadResult};
 
@@ -15,8 +14,6 @@ pub struct Wait {
     pub min_index: Index,
     /// The longest wait, after default and cap; jitter comes on top.
     pub limit: Duration,
-    /// The request, if the engine is observed.
-    pub call: Option<CallId>,
     /// Whether the wait ends at its limit, without jitter.
     pub is_exact: bool,
     /// Whether Consul answers it from a stream: then it waits on when a snapshot is restored (operator.md 6.r8).
@@ -118,8 +115,7 @@ async fn wait_for_news<R: Read>(
     };
     let limit = wait.limit + jitter;
     let deadline = engine.clock().now().plus(limit);
-    let (call, is_streamed) = (wait.call, wait.is_streamed);
-    let mut waiter = engine.waiter(call, is_streamed, read, wait.min_index, deadline, since);
+    let mut waiter = engine.waiter(wait.is_streamed, read, wait.min_index, deadline, since);
     loop {
         let mut at_once = false;
         // Registered before the latest read: nothing can fall between the read and the wait.

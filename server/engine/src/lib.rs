@@ -16,7 +16,7 @@ mod rules;
 pub mod threads;
 
 pub use engine::{
-    Blocked, BlockedOn, Checkpoint, Engine, Explanation, Found, Generation, Held, OpenCall,
-    RunOrder, Travel, Unmet, Waiter, WakeReason, WhyUnmet, barrier,
+    Advance, Blocked, BlockedOn, Checkpoint, Engine, Explanation, Found, Generation, Held,
+    OpenCall, RunOrder, Unmet, Waiter, WakeReason, WhyUnmet, barrier,
 };
 pub use rules::rules_of;

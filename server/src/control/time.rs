@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Server;
-use proconsul_engine::Travel;
+use proconsul_engine::Advance;
 use proconsul_engine::clock::Rate;
 use proconsul_engine::history::Record;
 #[cfg(feature = "control-http")]
@@ -57,13 +57,14 @@ impl Server {
     /// Anything else works there, too, since servers have threads of their own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
-        self.engine.travel_here(Travel::By(duration), "advance")
+        self.engine
+            .advance_blocking(Advance::By(duration), "advance")
     }
 
     /// Moves the clock as [`Server::advance`] does, on any runtime, without holding a thread. Dropping the future stops
     /// the clock at the moment that it has reached.
     pub async fn advance_async(&self, duration: Duration) -> Vec<Record> {
-        self.engine.travel(Travel::By(duration)).await
+        self.engine.advance(Advance::By(duration)).await
     }
 
     /// Moves the clock to the next moment at which something happens by itself, and returns what did; nothing if
@@ -73,12 +74,13 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
-        self.engine.travel_here(Travel::ToNext, "advance_to_next")
+        self.engine
+            .advance_blocking(Advance::ToNext, "advance_to_next")
     }
 
     /// Moves the clock as [`Server::advance_to_next`] does, on any runtime, without holding a thread.
     pub async fn advance_to_next_async(&self) -> Vec<Record> {
-        self.engine.travel(Travel::ToNext).await
+        self.engine.advance(Advance::ToNext).await
     }
 
     /// Returns the time until something next happens by itself; `None` if nothing ever will.
@@ -119,12 +121,12 @@ impl Server {
     /// From now on the clock jumps to the next deadline whenever at least `clients` requests are open and every one of
     /// them is blocked: a program that only waits for Consul does not wait at all. Meant for a frozen clock.
     pub fn auto_advance(&self, clients: usize) {
-        self.engine.jump_with(Some(clients));
+        self.engine.auto_advance(Some(clients));
     }
 
     /// Ends what [`Server::auto_advance`] began.
     pub fn stop_auto_advance(&self) {
-        self.engine.jump_with(None);
+        self.engine.auto_advance(None);
     }
 
     /// Lets `duration` pass as if the server's process had been stopped meanwhile: what was due on the way happens at
@@ -134,11 +136,12 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
-        self.engine.travel_here(Travel::Late(duration), "jump")
+        self.engine
+            .advance_blocking(Advance::Late(duration), "jump")
     }
 
     /// Lets `duration` pass as [`Server::jump`] does, on any runtime, without holding a thread.
     pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
-        self.engine.travel(Travel::Late(duration)).await
+        self.engine.advance(Advance::Late(duration)).await
     }
 }

@@ -36,7 +36,7 @@ pub use mutate::Generation;
 pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
-pub use time::Travel;
+pub use time::Advance;
 pub use waiter::{Found, Waiter, WakeReason};
 
 /// One Consul's state, and everything that happens to it.
@@ -53,7 +53,7 @@ pub struct Engine {
     /// What is counted and measured.
     metrics: Metrics,
     /// Its one permit is held while the clock is moved: one advance begins when the one before has ended.
-    travels: Semaphore,
+    advances: Semaphore,
 }
 
 impl Engine {
@@ -78,7 +78,7 @@ impl Engine {
             deadlines: Notify::new(),
             happened: Notify::new(),
             metrics: Metrics::default(),
-            travels: Semaphore::new(1),
+            advances: Semaphore::new(1),
         }
     }
 
@@ -239,7 +239,7 @@ impl Engine {
     pub async fn run(&self) {
         loop {
             let changed = self.deadlines.notified();
-            let jumped = self.jump_if_all_stand();
+            let jumped = self.auto_advance_if_all_blocked();
             self.tell_delayed();
             let deadline = self.with_state(|state, _| {
                 let delayed = state.calls.next_delayed();

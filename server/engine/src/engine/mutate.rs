@@ -30,7 +30,7 @@ pub struct State {
     pub(super) wake_delays: Vec<WakeDelay>,
     pub(super) checkpoints: BTreeMap<String, Checkpoint>,
     /// The clock jumps whenever at least this many requests are open and all of them are blocked; `None` for never.
-    pub(super) jumps_with: Option<usize>,
+    pub(super) auto_advance: Option<usize>,
     /// Whether the server has stopped, which ends all waits.
     pub(super) closed: bool,
     /// Orders to start and stop runs of checks, for [`Engine::next_run`].
@@ -131,7 +131,7 @@ impl State {
             calls: Calls::default(),
             wake_delays: Vec::new(),
             checkpoints: BTreeMap::new(),
-            jumps_with: None,
+            auto_advance: None,
             closed: false,
             runs: VecDeque::new(),
             runs_open: 0,
@@ -244,7 +244,7 @@ impl Mutation<'_> {
     }
 
     /// Moves the clock on to a deadline, lets the requests go on whose time is up then, and applies what is due.
-    pub(super) fn stop_at(&mut self, deadline: Timestamp) {
+    pub(super) fn advance_to_deadline(&mut self, deadline: Timestamp) {
         // The time of a request may have been up for a moment: a clock that runs is past it before it is noticed.
         let deadline = deadline.max(self.now);
         self.clock.advance_to(deadline);
@@ -255,7 +255,7 @@ impl Mutation<'_> {
 
     /// Moves the clock on to `target` in one go. What is due on the way happens in its order, each at its own time;
     /// requests go on at the end.
-    pub(super) fn pass_to(&mut self, target: Timestamp) {
+    pub(super) fn advance_to(&mut self, target: Timestamp) {
         self.clock.advance_to(target);
         self.now = self.clock.now();
         self.apply_due();
@@ -264,7 +264,7 @@ impl Mutation<'_> {
 
     /// Moves the clock on to `target` as if the server had been stopped meanwhile: what is due on the way happens at
     /// its end. `action` is the text for the history.
-    pub(super) fn sleep_to(&mut self, target: Timestamp, action: String) {
+    pub(super) fn jump_to(&mut self, target: Timestamp, action: String) {
         self.clock.advance_to(target);
         self.now = self.clock.now();
         self.note(action);

@@ -26,7 +26,7 @@ const STOPS: usize = 10_000;
 
 /// How the clock is to be moved.
 #[derive(Clone, Copy, Debug)]
-pub enum Travel {
+pub enum Advance {
     /// By this duration, through every deadline on the way in its order: each is applied at its own time, and the
     /// waiters that it wakes are answered before the clock goes on. After 10,000 new deadlines the clock goes the
     /// rest of the way at once: what is due still happens in its order and at its own time, but waiters are answered,
@@ -39,7 +39,7 @@ pub enum Travel {
 }
 
 /// What moving the clock came to.
-struct Travelled {
+struct Advanced {
     /// What it caused.
     caused: Vec<Record>,
     /// What it waited for in vain, in words.
@@ -83,12 +83,12 @@ impl Settling {
 }
 
 /// The right to move the clock. Dropping it lets the next one move it.
-struct Travelling<'a> {
+struct Advancing<'a> {
     engine: &'a Engine,
     permit: Option<SemaphorePermit<'a>>,
 }
 
-impl Drop for Travelling<'_> {
+impl Drop for Advancing<'_> {
     fn drop(&mut self) {
         drop(self.permit.take());
         // The clock jumps by itself only while no call moves it.
@@ -103,14 +103,14 @@ impl Engine {
     /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in
     /// vain: that must not look like an advance that went well. `name` is the method that the caller used.
     #[track_caller]
-    pub fn travel_here(&self, travel: Travel, name: &str) -> Vec<Record> {
+    pub fn advance_blocking(&self, advance: Advance, name: &str) -> Vec<Record> {
         let stops_others = parked::stops_its_runtime();
         assert!(
-            !stops_others || !self.is_moved(),
+            !stops_others || !self.is_advancing(),
             "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
              would go on meanwhile, use `{name}_async(..).await`"
         );
-        let Travelled { caused, in_vain } = parked::park_on(self.travel_settling(travel));
+        let Advanced { caused, in_vain } = parked::park_on(self.advance_and_settle(advance));
         if let Some(whom) = in_vain.filter(|_| stops_others) {
             panic!(
                 "`{name}` waited in vain for {whom}, on the thread of a current-thread runtime: no task went on \
@@ -121,58 +121,58 @@ impl Engine {
     }
 
     /// Returns whether a call is moving the clock.
-    fn is_moved(&self) -> bool {
-        self.travels.available_permits() == 0
+    fn is_advancing(&self) -> bool {
+        self.advances.available_permits() == 0
     }
 
     /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves
     /// the clock at the deadline that it has reached.
-    pub async fn travel(&self, travel: Travel) -> Vec<Record> {
-        self.travel_settling(travel).await.caused
+    pub async fn advance(&self, advance: Advance) -> Vec<Record> {
+        self.advance_and_settle(advance).await.caused
     }
 
-    async fn travel_settling(&self, travel: Travel) -> Travelled {
-        let permit = self.travels.acquire().await;
-        let _travelling = Travelling {
+    async fn advance_and_settle(&self, advance: Advance) -> Advanced {
+        let permit = self.advances.acquire().await;
+        let _advancing = Advancing {
             engine: self,
             permit: Some(permit.expect("the semaphore is never closed")),
         };
         let before = self.last_record();
         let mut settling = Settling::default();
-        match travel {
-            Travel::By(duration) => {
+        match advance {
+            Advance::By(duration) => {
                 let target = self.clock.now().plus(duration);
-                self.move_to(target, &mut settling).await;
+                self.advance_to(target, &mut settling).await;
             }
-            Travel::ToNext => {
+            Advance::ToNext => {
                 if let Some(deadline) = self.next_deadline() {
-                    self.move_to(deadline, &mut settling).await;
+                    self.advance_to(deadline, &mut settling).await;
                 }
             }
-            Travel::Late(duration) => {
-                self.move_at_once(duration);
+            Advance::Late(duration) => {
+                self.jump_by(duration);
                 self.settle(&mut settling).await;
             }
         }
-        Travelled {
+        Advanced {
             caused: self.history(&Filter::all().after(before)),
             in_vain: settling.in_vain,
         }
     }
 
-    async fn move_to(&self, target: Timestamp, settling: &mut Settling) {
+    async fn advance_to(&self, target: Timestamp, settling: &mut Settling) {
         for _ in 0..self.stops() {
             if self.is_closed() {
                 return;
             }
-            if !self.stop_before(target) {
+            if !self.advance_to_deadline_by(target) {
                 break;
             }
             self.settle(settling).await;
             // Other tasks go on, and a dropped future is noticed.
             parked::yield_once().await;
         }
-        self.mutate(|mutation| mutation.pass_to(target));
+        self.mutate(|mutation| mutation.advance_to(target));
         self.deadlines.notify_one();
         self.settle(settling).await;
     }
@@ -183,22 +183,22 @@ impl Engine {
     }
 
     /// Moves the clock on to the next deadline, if that comes before `target` or then. Returns whether it does.
-    fn stop_before(&self, target: Timestamp) -> bool {
+    fn advance_to_deadline_by(&self, target: Timestamp) -> bool {
         self.mutate(|mutation| {
             let next = mutation.state().next_deadline();
             let next = next.filter(|deadline| *deadline <= target);
             if let Some(deadline) = next {
-                mutation.stop_at(deadline);
+                mutation.advance_to_deadline(deadline);
             }
             next.is_some()
         })
     }
 
-    fn move_at_once(&self, duration: Duration) {
+    fn jump_by(&self, duration: Duration) {
         let text = format!("the clock jumps by {duration:?}");
         self.mutate(|mutation| {
             let target = mutation.now().plus(duration);
-            mutation.sleep_to(target, text);
+            mutation.jump_to(target, text);
         });
         self.deadlines.notify_one();
     }
@@ -218,34 +218,34 @@ impl Engine {
 
     /// Lets the clock jump to the next deadline whenever at least `clients` requests are open and all of them are
     /// blocked; `None` switches that off.
-    pub fn jump_with(&self, clients: Option<usize>) {
-        self.lock().jumps_with = clients;
+    pub fn auto_advance(&self, clients: Option<usize>) {
+        self.lock().auto_advance = clients;
         self.deadlines.notify_one();
     }
 
     /// Lets the clock jump if it is time to. Returns whether it did.
-    pub(super) fn jump_if_all_stand(&self) -> bool {
+    pub(super) fn auto_advance_if_all_blocked(&self) -> bool {
         // A call that moves the clock comes first.
-        if self.is_moved() {
+        if self.is_advancing() {
             return false;
         }
         self.mutate(|mutation| {
             let state = mutation.state();
-            let (open, all_stand) = state.calls.all_stand();
+            let (open, all_blocked) = state.calls.all_blocked();
             let ready = state
-                .jumps_with
-                .is_some_and(|clients| all_stand && open >= clients.max(1));
+                .auto_advance
+                .is_some_and(|clients| all_blocked && open >= clients.max(1));
             let deadline = state.next_deadline().filter(|_| ready);
             if let Some(deadline) = deadline {
-                mutation.stop_at(deadline);
+                mutation.advance_to_deadline(deadline);
             }
             deadline.is_some()
         })
     }
 
     /// Notes that a request is blocked or has ended: now all open requests may be blocked, and the clock may jump.
-    pub(super) fn stands(&self) {
-        if self.lock().jumps_with.is_some() {
+    pub(super) fn consider_auto_advance(&self) {
+        if self.lock().auto_advance.is_some() {
             self.deadlines.notify_one();
         }
     }

@@ -52,12 +52,11 @@ impl Engine {
         self.state.read().era()
     }
 
-    /// Returns a waiter, not yet registered, whose time is up at `until`. `call` is the request, which waits for `read`
-    /// to pass `min_index`, and which is answered from a stream or not. `since` is the era of its first look: if the whole state is exchanged before the waiter is
-    /// registered, the waiter is answered as if it had been registered.
+    /// Returns a waiter of the current request, not yet registered, whose time is up at `until`. It waits for `read` to
+    /// pass `min_index`, and is answered from a stream or not. `since` is the era of its first look: if the whole state is
+    /// exchanged before the waiter is registered, the waiter is answered as if it had been registered.
     pub fn waiter(
         &self,
-        call: Option<CallId>,
         is_streamed: bool,
         read: &impl Read,
         min_index: Index,
@@ -65,6 +64,7 @@ impl Engine {
         since: Generation,
     ) -> Waiter<'_> {
         self.metrics.begin_wait();
+        let call = self.current_call();
         Waiter {
             engine: self,
             since,
@@ -147,15 +147,15 @@ impl Waiter<'_> {
             told: Arc::clone(&self.told),
             delayed_to: None,
         };
-        let stands = self.engine.with_state(|state, now| {
+        let is_blocked = self.engine.with_state(|state, now| {
             if self.told.take_pending() || now >= self.until {
                 return false;
             }
             state.block(now, *call, parked);
             true
         });
-        if stands {
-            self.engine.stands();
+        if is_blocked {
+            self.engine.consider_auto_advance();
         }
     }
 

@@ -190,7 +190,6 @@ async fn unresolved(request: &Request, options: ReadOptions) -> Result<Reply, Fa
         limit,
         is_exact: true,
         is_streamed: true,
-        call: request.call,
     });
     let elsewhere = Some(Wait { limit, ..wait });
     let Ok(answer) = blocking::answer(&request.context.engine, &Elsewhere, elsewhere).await;

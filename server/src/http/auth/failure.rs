@@ -36,8 +36,8 @@ pub(crate) fn acl_not_found(request: &Request) -> Failure {
 
 /// Returns the error for an unknown token, and notes it in the history.
 pub(super) fn unknown(request: &Request) -> Failure {
-    if let Some(call) = request.call {
-        let engine = &request.context.engine;
+    let engine = &request.context.engine;
+    if let Some(call) = engine.current_call() {
         engine.record(Happened::TokenUnknown { call });
     }
     acl_not_found(request)

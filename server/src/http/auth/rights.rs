@@ -13,7 +13,7 @@ use crate::http::request::Request;
 use proconsul_acl::caller::Caller;
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::Engine;
-use proconsul_engine::history::{CallId, Happened, TokenNamed};
+use proconsul_engine::history::{Happened, TokenNamed};
 use proconsul_store::{AclId, Key};
 use proconsul_version::{Behaviour, Version};
 
@@ -35,15 +35,15 @@ struct Asks {
     /// Whether the caller is told that rows were removed.
     is_told: bool,
     engine: Arc<Engine>,
-    /// `None` if the engine is not observed.
-    call: Option<CallId>,
 }
 
 impl Asks {
     /// Notes in the history that the request is refused, by whose rule.
     fn note_refusal(&self, question: Question<'_>) {
-        let Some(call) = self.call else { return };
         let Self { caller, engine, .. } = self;
+        let Some(call) = engine.current_call() else {
+            return;
+        };
         let (_, because) = caller.explain(question);
         let Question {
             resource,
@@ -63,7 +63,9 @@ impl Asks {
 
     /// Notes in the history how many rows an answer lacks.
     fn note_removal(&self, rows: usize) {
-        let Some(call) = self.call else { return };
+        let Some(call) = self.engine.current_call() else {
+            return;
+        };
         let caller = &self.caller;
         self.engine.record(Happened::RowsRemoved {
             call,
@@ -102,7 +104,6 @@ impl Request {
             is_told: is_told(&caller),
             caller,
             engine: Arc::clone(&self.context.engine),
-            call: self.call,
         };
         Ok(Rights {
             asks: acls.map(caller).transpose()?.map(asks),

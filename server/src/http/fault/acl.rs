@@ -3,7 +3,6 @@
 
 use std::pin::Pin;
 
-use super::Seen;
 use crate::control::Server;
 use crate::http::request::Request;
 use proconsul_engine::faults::{AclChange, Moment};
@@ -37,14 +36,13 @@ impl Pending {
 /// Handles a request, with the change that comes before it or while it is blocked.
 pub(super) async fn with_change<T>(
     control: &Server,
-    seen: &Seen<'_>,
     change: Option<Pending>,
     mut handling: Pin<&mut impl Future<Output = T>>,
 ) -> T {
     let Some(pending) = change else {
         return handling.await;
     };
-    match (pending.change.moment(), seen.call) {
+    match (pending.change.moment(), control.engine().current_call()) {
         (Moment::Blocked, Some(call)) => tokio::select! {
             // First, so that the request counts as blocked only when the change is done.
             biased;

@@ -23,7 +23,6 @@ use crate::http::request::{Consistency, Request};
 use crate::http::route::{Answering, Handler};
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
-use proconsul_engine::history::CallId;
 use proconsul_store::{Answer, Entry, Key, KvGet};
 
 /// The outcome of a request.
@@ -69,7 +68,6 @@ struct Seen<'a> {
     method: Method,
     path: &'a [u8],
     is_stale: bool,
-    call: Option<CallId>,
 }
 
 /// Returns the faults that the rules plan for a request now.
@@ -130,7 +128,7 @@ impl Future for Handling {
 pub(crate) fn handle_with_faults(handler: Handler, request: Request, path: &[u8]) -> Handling {
     // A request that is not observed is one of the page's own.
     match request.context.control.clone() {
-        Some(control) if request.call.is_some() => {
+        Some(control) if control.engine().current_call().is_some() => {
             Handling::Controlled(Box::pin(controlled(control, handler, request, path.into())))
         }
         _ => Handling::Plain(handler.answer(request)),
@@ -150,7 +148,6 @@ async fn controlled(
         method: request.method.clone(),
         path: &path,
         is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
-        call: request.call,
     };
     let plan = until_it_may_go_on(faults, &request, &seen).await;
     if let Some(stop) = &plan.stop {
@@ -165,9 +162,7 @@ async fn controlled(
         // there.
         let past = control.engine().fallen_behind(past.store());
         request.context = Arc::new(context.of_another_server(past));
-        _stands = request
-            .call
-            .map(|call| control.engine().stand_still(call, None));
+        _stands = control.engine().stand_still();
     }
     let handled = {
         // Not begun here: a change that comes before the request has to be there. And pinned here, because moving the
@@ -179,7 +174,7 @@ async fn controlled(
             }
             handler.answer(request).await
         });
-        let handling = pin!(acl::with_change(&control, &seen, change, handling));
+        let handling = pin!(acl::with_change(&control, change, handling));
         unless_interrupted(&control, &seen, handling).await
     };
     let mut reply = match handled {
@@ -187,7 +182,7 @@ async fn controlled(
         Err(error) => return failed(&context, &seen, &error),
     };
     if let Some(hold) = plan.hold_answer {
-        control.engine().hold(seen.call, Some(hold)).await;
+        control.engine().hold(Some(hold)).await;
     }
     match &mut reply {
         Ok(reply) => reply::show(plan.shown, &mut reply.headers),
@@ -215,10 +210,8 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
         let Some(plan) = ask(faults, request, seen) else {
             return Plan::default();
         };
-        if let Some(call) = seen.call {
-            engine.fault_hit(call, &plan.name);
-        }
-        let held = |duration: Option<Duration>| engine.hold(seen.call, duration);
+        engine.fault_hit(&plan.name);
+        let held = |duration: Option<Duration>| engine.hold(duration);
         match plan.hold {
             Hold::None => return plan,
             Hold::For(duration) => {
@@ -271,7 +264,6 @@ async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
     let wait = Wait {
         min_index: before.index,
         limit: Duration::MAX,
-        call: seen.call,
         is_exact: true,
         is_streamed: false,
     };
@@ -304,9 +296,7 @@ async fn unless_interrupted<T>(
             ..
         }) = plan
         {
-            if let Some(call) = seen.call {
-                control.engine().fault_hit(call, &name);
-            }
+            control.engine().fault_hit(&name);
             return Err(error);
         }
     }

@@ -23,7 +23,6 @@ use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::http::route::{self, Answering, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
-use proconsul_engine::history::CallId;
 use proconsul_engine::threads::aside::{MANY_BYTES, Work};
 use proconsul_engine::{Engine, OpenCall};
 use proconsul_gocompat::mux::Mux;
@@ -53,7 +52,7 @@ pub(super) fn respond(
     } else {
         let call = begin_call(&context, peer, &head);
         let id = call.as_ref().map(OpenCall::id);
-        let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, id, head, body));
+        let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, head, body));
         let way = endpoint.unwrap_or_else(|Early(answer)| Dispatch::Over(Some(*answer)));
         (call, way)
     };
@@ -194,7 +193,6 @@ impl Future for Dispatch {
 fn to_endpoint(
     context: &Arc<Context>,
     peer: Option<SocketAddr>,
-    call: Option<CallId>,
     head: Head,
     body: Incoming,
 ) -> Result<Dispatch, Early> {
@@ -219,7 +217,6 @@ fn to_endpoint(
     let request = Request {
         context: Arc::clone(context),
         peer: peer.map(|peer| peer.ip()),
-        call,
         is_in_flight: false,
         method: head.method,
         route: route.path,

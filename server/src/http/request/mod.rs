@@ -16,7 +16,6 @@ use crate::http::Context;
 use crate::http::auth::route_rights::Ask;
 use crate::http::failure::Failure;
 use proconsul_engine::blocking::Wait;
-use proconsul_engine::history::CallId;
 use proconsul_engine::threads::aside::{MANY_BYTES, MANY_ROWS, leave};
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
 use proconsul_gocompat::json::decode::{Decode, decode};
@@ -57,8 +56,6 @@ pub(crate) struct Request {
     pub(crate) context: Arc<Context>,
     /// The address of the client; `None` for a Unix socket.
     pub(crate) peer: Option<IpAddr>,
-    /// The number of the call; `None` unless calls are observed.
-    pub(crate) call: Option<CallId>,
     /// Whether it was in flight while a lock-delay began: its acquire has passed the check already.
     pub(crate) is_in_flight: bool,
     pub(crate) method: Method,
@@ -159,7 +156,6 @@ impl Request {
         Ok((min_index > 0).then_some(Wait {
             min_index: Index(min_index),
             limit,
-            call: self.call,
             is_exact: false,
             is_streamed: false,
         }))

@@ -225,7 +225,7 @@ impl Engine {
     /// Returns the number of open requests.
     #[must_use]
     pub fn open_requests(&self) -> usize {
-        self.lock().calls.all_stand().0
+        self.lock().calls.all_blocked().0
     }
 
     /// Ends all barriers and advances, because the server stops.
@@ -248,7 +248,7 @@ impl Engine {
         change();
         self.lock().calls.set_to_change(call, false);
         self.announce();
-        self.stands();
+        self.consider_auto_advance();
     }
 
     /// Waits until the server stops.

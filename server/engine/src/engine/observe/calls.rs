@@ -177,7 +177,7 @@ impl Call {
     }
 
     /// Whether the request is blocked or held.
-    fn stands(&self) -> bool {
+    fn is_blocked(&self) -> bool {
         self.parked().is_some() || matches!(self.state, CallState::Held(_))
     }
 }
@@ -341,15 +341,15 @@ impl Calls {
 
     /// Returns the targets of the requests that are neither blocked nor held.
     pub(crate) fn at_work(&self) -> Vec<String> {
-        let at_work = self.open.values().filter(|call| !call.stands());
+        let at_work = self.open.values().filter(|call| !call.is_blocked());
         at_work.map(|call| call.target.clone()).collect()
     }
 
     /// Returns the number of open requests, and whether all of them are blocked or held.
-    pub(crate) fn all_stand(&self) -> (usize, bool) {
+    pub(crate) fn all_blocked(&self) -> (usize, bool) {
         (
             self.open.len(),
-            self.open.values().all(|call| call.stands()),
+            self.open.values().all(|call| call.is_blocked()),
         )
     }
 

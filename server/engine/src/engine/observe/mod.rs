@@ -87,7 +87,7 @@ impl Drop for OpenCall {
             }
             state.calls.end(self.id);
         });
-        self.engine.stands();
+        self.engine.consider_auto_advance();
     }
 }
 
@@ -127,8 +127,9 @@ impl Engine {
         })
     }
 
-    /// Holds a request for a duration on the engine's clock; for `None`, until the future is dropped.
-    pub async fn hold(&self, call: Option<CallId>, duration: Option<Duration>) {
+    /// Holds the current request for a duration on the engine's clock; for `None`, until the future is dropped.
+    pub async fn hold(&self, duration: Option<Duration>) {
+        let call = self.current_call();
         let is_frozen = self.clock.rate() == Rate::FROZEN;
         let until = self.with_state(|state, now| {
             if let Some(call) = call {
@@ -136,7 +137,7 @@ impl Engine {
             }
             duration.map(|duration| now.plus(duration))
         });
-        self.stands();
+        self.consider_auto_advance();
         let _holding = call.map(|call| Holding { engine: self, call });
         match until {
             Some(until) => self.clock.sleep_until(until).await,
@@ -144,17 +145,20 @@ impl Engine {
         }
     }
 
-    /// Shows a request as held for as long as the guard lives.
-    pub fn stand_still(&self, call: CallId, until: Option<Timestamp>) -> Holding<'_> {
-        self.lock().calls.hold(call, until);
+    /// Shows the current request as held for as long as the guard lives.
+    pub fn stand_still(&self) -> Option<Holding<'_>> {
+        let call = self.current_call()?;
+        self.lock().calls.hold(call, None);
         self.announce();
-        self.stands();
-        Holding { engine: self, call }
+        self.consider_auto_advance();
+        Some(Holding { engine: self, call })
     }
 
-    /// Notes which fault has hit a request, for the record of its answer.
-    pub fn fault_hit(&self, call: CallId, fault: &str) {
-        self.lock().calls.note_fault(call, fault);
+    /// Notes which fault has hit the current request, for the record of its answer.
+    pub fn fault_hit(&self, fault: &str) {
+        if let Some(call) = self.current_call() {
+            self.lock().calls.note_fault(call, fault);
+        }
     }
 
     /// Runs a part of a request: what it changes follows from the request. A request that is not observed pays nothing.
@@ -170,8 +174,9 @@ impl Engine {
         CALL.try_with(|call| *call).ok()
     }
 
-    /// Returns the request of which this is a part, if the engine is observed.
-    pub(super) fn current_call(&self) -> Option<CallId> {
+    /// Returns the request of which this is a part; `None` if it is not observed.
+    #[must_use]
+    pub fn current_call(&self) -> Option<CallId> {
         self.observed.then(Self::call_of_this).flatten()
     }
 

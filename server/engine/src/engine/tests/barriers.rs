@@ -1,15 +1,16 @@
 //! Barriers and advances: nothing that they wait for is missed, in any order of steps, and each record is looked at once.
 
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use shuttle::future::block_on;
 
 use super::super::observe::barrier::{self, Unseen};
-use super::super::{BlockedOn, Travel, WhyUnmet};
+use super::super::{Advance, BlockedOn, WhyUnmet};
 use super::interleaved::{end, in_every_order_of, in_many_orders_of, start};
 use super::{Engine, answer, get, observed, put, wait_past};
-use crate::blocking::Wait;
 use crate::history::{Filter, Happened, History, Kind};
 use proconsul_store::Index;
 use proconsul_store::timestamp::Timestamp;
@@ -22,11 +23,11 @@ fn request(engine: &Arc<Engine>) {
     let open = engine
         .begin_call(None, "GET", "/v1/kv/a?index=2")
         .expect("the engine is observed");
-    let wait = Wait {
-        call: Some(open.id()),
-        ..wait_past(2).expect("a wait")
-    };
-    let answered = block_on(answer(engine, &get("a"), Some(wait)));
+    let read = get("a");
+    let mut reading = pin!(answer(engine, &read, wait_past(2)));
+    let answered = block_on(poll_fn(|task| {
+        Engine::of_call(Some(open.id()), || reading.as_mut().poll(task))
+    }));
     answered.expect("a key can be read");
 }
 
@@ -66,7 +67,7 @@ fn an_advance_returns_when_those_whom_it_wakes_are_answered() {
         let on_key = BlockedOn::Anything;
         let blocked = block_on(engine.wait_until(barrier::blocked(&on_key, 1), PATIENCE));
         blocked.expect("it blocks");
-        let caused = block_on(engine.travel(Travel::By(Duration::from_secs(70))));
+        let caused = block_on(engine.advance(Advance::By(Duration::from_secs(70))));
         let last = caused.last().map(|record| record.what.kind());
         assert_eq!(last, Some(Kind::Answer));
         end([reader]);

@@ -90,7 +90,6 @@ fn wait_past(min_index: u64) -> Option<Wait> {
     Some(Wait {
         min_index: Index(min_index),
         limit: Duration::from_secs(60),
-        call: None,
         is_exact: false,
         is_streamed: false,
     })

@@ -9,7 +9,9 @@ use shuttle::future::block_on;
 
 use super::super::barrier;
 use super::interleaved::{end, in_every_order_of, start};
-use super::{Clock, Index, Key, KvList, Version, create_session, engine, get, observed, put};
+use super::{
+    Clock, Engine, Index, Key, KvList, Version, create_session, engine, get, observed, put,
+};
 use crate::engine::WakeReason;
 use crate::history::{Filter, Kind};
 use proconsul_store::Answer;
@@ -49,7 +51,9 @@ fn who_is_told_before_it_waits_does_not_wait() {
         .expect("observed");
     let (read, until) = (get("a"), Timestamp::ZERO.plus(MINUTE));
     let (since, Ok(Answer { reads, .. })) = engine.read_in_era(&read);
-    let mut waiter = engine.waiter(Some(call.id()), false, &read, Index(1), until, since);
+    let mut waiter = Engine::of_call(Some(call.id()), || {
+        engine.waiter(false, &read, Index(1), until, since)
+    });
     assert!(!waiter.waits_for(&reads), "it has to look again");
     put(&engine, "a", "1");
     assert!(waiter.waits_for(&reads));
@@ -70,7 +74,7 @@ fn who_looked_before_the_state_was_replaced_is_answered() {
     let (since, Ok(Answer { index, .. })) = engine.read_in_era(&read);
     assert!(engine.rollback("old"));
     let until = Timestamp::ZERO.plus(MINUTE);
-    let mut waiter = engine.waiter(None, false, &read, index, until, since);
+    let mut waiter = engine.waiter(false, &read, index, until, since);
     let Ok(Answer { reads, .. }) = engine.read(&read);
     assert!(!waiter.waits_for(&reads), "it has to look again");
     assert!(waiter.waits_for(&reads));
@@ -87,14 +91,19 @@ fn nothing_is_recorded_in_the_past() {
     let call = call.expect("the engine is observed");
     let (read, until) = (get("a"), Timestamp::from_nanos(100));
     let (since, Ok(Answer { reads, .. })) = engine.read_in_era(&read);
-    let mut waiter = engine.waiter(Some(call.id()), false, &read, Index(9), until, since);
+    let mut waiter = Engine::of_call(Some(call.id()), || {
+        engine.waiter(false, &read, Index(9), until, since)
+    });
     assert!(!waiter.waits_for(&reads) && waiter.waits_for(&reads));
     let mut wait = pin!(waiter.wait());
     assert!(poll(&mut wait).is_pending());
     engine.clock().advance_to(Timestamp::from_nanos(150));
     put(&engine, "b", "1");
-    engine.jump_with(Some(1));
-    assert!(engine.jump_if_all_stand(), "the wait is the next deadline");
+    engine.auto_advance(Some(1));
+    assert!(
+        engine.auto_advance_if_all_blocked(),
+        "the wait is the next deadline"
+    );
     let records = engine.history(&Filter::all());
     let times: Vec<u64> = records.iter().map(|record| record.at.as_nanos()).collect();
     assert!(times.is_sorted(), "{records:#?}");

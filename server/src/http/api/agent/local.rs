@@ -90,7 +90,6 @@ fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failur
     let wait = hash.is_some().then_some(Wait {
         min_index: Index::ZERO,
         limit,
-        call: request.call,
         is_exact: false,
         is_streamed: false,
     });
