@@ -58,7 +58,8 @@ pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Conf
         "-hcl",
         settings,
     ];
-    let agent = Config::from_arguments(&arguments).map_err(ToolError)?;
+    let agent = Config::from_arguments(&arguments);
+    let agent = agent.map_err(|error| ToolError(error.to_string()))?;
     Ok(Config {
         listeners: usual.listeners,
         log_level: LogLevel::Error,
@@ -74,7 +75,7 @@ pub(crate) fn open(config: Config) -> Result<Site, ToolError> {
     let builder = proconsul::Server::builder().config(config);
     let server = builder.listener(listener).start();
     let server = Arc::new(server.map_err(|error| ToolError(error.to_string()))?);
-    server.set_rate(Rate::new(RATE).map_err(ToolError)?);
+    server.set_rate(Rate::new(RATE).map_err(|error| ToolError(error.to_string()))?);
     let address = Address::parse(&server.addr().to_string()).map_err(ToolError)?;
     let clock = ServerClock(Arc::clone(&server));
     Ok(Site::new(address).with_clock(clock).keeping((server, held)))

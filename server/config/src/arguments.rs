@@ -1,5 +1,8 @@
 //! The configuration of `agent` with these arguments.
 
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
 use crate::Config;
 use crate::resolve::data::take_data;
 use crate::resolve::{Resolved, resolve};
@@ -17,31 +20,38 @@ impl Config {
     ///
     /// let agent = Config::from_arguments(&["-dev", "-hcl", r#"session_ttl_min = "1s""#])?;
     /// assert_eq!(agent.session_ttl_min.as_secs(), 1);
-    /// # Ok::<(), String>(())
+    /// # Ok::<(), proconsul_config::ConfigError>(())
     /// ```
     ///
     /// # Errors
-    /// The text of an agent that refuses to start.
-    pub fn from_arguments(arguments: &[&str]) -> Result<Self, String> {
+    /// The agent would not start with these arguments.
+    pub fn from_arguments(arguments: &[&str]) -> Result<Self, ConfigError> {
         let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
-        match prepare(&arguments, &Variables::default()) {
-            Ok(prepared) => Ok(prepared.resolved.config),
-            Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
-            Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
-        }
+        Ok(prepare(&arguments, &Variables::default())?.resolved.config)
     }
 }
 
 /// Why an agent does not start.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum ConfigError {
     /// The flags ask for help.
     Help,
-    /// Go's text about a flag, which is printed with the list of flags.
+    /// Go's message about a flag. The agent prints it with the list of flags.
     BadFlag(String),
-    /// The text of any other error.
-    Refused(String),
+    /// The message about a setting, a variable or a file.
+    Invalid(String),
 }
+
+impl Display for ConfigError {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Help => "arguments that ask for help start no agent",
+            Self::BadFlag(message) | Self::Invalid(message) => message,
+        })
+    }
+}
+
+impl Error for ConfigError {}
 
 /// The loaded and resolved configuration.
 #[derive(Debug)]
@@ -56,23 +66,23 @@ pub struct Prepared {
 ///
 /// # Errors
 /// Why it does not start.
-pub fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, Stop> {
-    let image = ImageSettings::read(variables).map_err(Stop::Refused)?;
+pub fn prepare(arguments: &[String], variables: &Variables) -> Result<Prepared, ConfigError> {
+    let image = ImageSettings::read(variables).map_err(ConfigError::Invalid)?;
     // As in the image's start script, the user's arguments come later and win.
     let arguments = [&image.arguments[..], arguments].concat();
     let given: ParsedFlags<FlagEffect> =
         go_flags::cut(&arguments, &[flags()]).map_err(|refusal| match refusal {
-            FlagError::HelpWanted => Stop::Help,
-            FlagError::Bad(text) => Stop::BadFlag(text),
+            FlagError::HelpWanted => ConfigError::Help,
+            FlagError::Bad(text) => ConfigError::BadFlag(text),
         })?;
     if !given.rest.is_empty() {
-        return Err(Stop::Refused(format!(
+        return Err(ConfigError::Invalid(format!(
             "Unexpected extra arguments: [{}]",
             given.rest.join(" ")
         )));
     }
-    let loaded = load(&given, &image, variables).map_err(Stop::Refused)?;
-    let mut resolved = resolve(&loaded.settings).map_err(Stop::Refused)?;
-    take_data(&loaded.settings, &mut resolved.config).map_err(Stop::Refused)?;
+    let loaded = load(&given, &image, variables).map_err(ConfigError::Invalid)?;
+    let mut resolved = resolve(&loaded.settings).map_err(ConfigError::Invalid)?;
+    take_data(&loaded.settings, &mut resolved.config).map_err(ConfigError::Invalid)?;
     Ok(Prepared { loaded, resolved })
 }

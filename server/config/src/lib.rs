@@ -26,6 +26,7 @@ pub mod settings;
 mod telemetry;
 
 pub use acl::{AclConfig, AclTokens};
+pub use arguments::ConfigError;
 pub use config::*;
 pub use data::DataFiles;
 pub use epoch::Epoch;

@@ -11,6 +11,8 @@
 )]
 
 use std::cell::RefCell;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use http::HeaderValue;
@@ -57,12 +59,12 @@ impl Rate {
     /// Returns a rate: 0, which is frozen, or from a thousandth to a million.
     ///
     /// # Errors
-    /// The number is out of range; a sentence says so.
-    pub fn new(rate: f64) -> Result<Self, String> {
+    /// The number is out of range.
+    pub fn new(rate: f64) -> Result<Self, RateError> {
         if rate == 0.0 || (Self::MIN.0..=Self::MAX.0).contains(&rate) {
             return Ok(Self(rate));
         }
-        Err(format!("a rate is 0 or from 0.001 to 1000000, not {rate}"))
+        Err(RateError(rate))
     }
 
     /// Returns the multiple.
@@ -75,6 +77,22 @@ impl Rate {
         self.0 == 0.0
     }
 }
+
+/// A number that is no [`Rate`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateError(f64);
+
+impl Display for RateError {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "a rate is 0 or from 0.001 to 1000000, not {}",
+            self.0
+        )
+    }
+}
+
+impl Error for RateError {}
 
 impl Setting {
     fn now(&self) -> Timestamp {

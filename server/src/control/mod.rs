@@ -30,7 +30,7 @@ pub use address::{Address, Addresses, reachable};
 pub(crate) use listeners::Listeners;
 pub use listeners::{ListenerError, Restart};
 #[doc(inline)]
-pub use proconsul_engine::clock::Rate;
+pub use proconsul_engine::clock::{Rate, RateError};
 #[doc(inline)]
 pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
 #[doc(inline)]

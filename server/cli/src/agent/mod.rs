@@ -21,7 +21,8 @@ use super::output;
 use proconsul::process::{self, Reload, StartData};
 use proconsul::process::{Address, Addresses};
 use proconsul_config::Config;
-use proconsul_config::arguments::{Prepared, Stop, prepare};
+use proconsul_config::ConfigError;
+use proconsul_config::arguments::{Prepared, prepare};
 use proconsul_config::resolve::Resolved;
 use proconsul_config::resolve::acl::policy_flaw;
 use proconsul_config::resolve::listen::open_control;
@@ -46,23 +47,24 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
         let data = process::check(config).and_then(|()| StartData::read(config));
         let data = data.map_err(|error| error.to_string());
         let data = data.and_then(|data| make_data_dir(config).map(|()| data));
-        data.map(|data| (prepared, data)).map_err(Stop::Refused)
+        data.map(|data| (prepared, data))
+            .map_err(ConfigError::Invalid)
     });
     let (mut prepared, data) = match prepared {
         Ok(prepared) => prepared,
-        Err(Stop::Help) => {
+        Err(ConfigError::Help) => {
             output::out(&format!(
                 "Usage: {program} {SYNOPSIS}\n{}",
                 go_flags::long_usage(&[flags()])
             ));
             return ExitCode::SUCCESS;
         }
-        Err(Stop::BadFlag(text)) => {
+        Err(ConfigError::BadFlag(text)) => {
             let usage = go_flags::short_usage(&[flags()]);
             output::err(&format!("{text}\n{usage}==> error parsing flags: {text}\n"));
             return ExitCode::FAILURE;
         }
-        Err(Stop::Refused(text)) => {
+        Err(ConfigError::Invalid(text)) => {
             output::err(&format!("==> {text}\n"));
             return ExitCode::FAILURE;
         }
@@ -82,10 +84,9 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     log.install();
     remark(&prepared);
     let arguments = arguments.to_vec();
-    let reread = move || match prepare(&arguments, &variables) {
-        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
-        Err(Stop::Help) => Err("the flags ask for help".to_owned()),
-        Ok(prepared) => Ok(prepared.resolved.config),
+    let reread = move || {
+        let prepared = prepare(&arguments, &variables).map_err(|error| error.to_string())?;
+        Ok(prepared.resolved.config)
     };
     let code = match serve(&prepared.resolved, data, Box::new(reread)) {
         Ok(code) => code,
@@ -115,8 +116,7 @@ pub(super) fn validate(arguments: &[String]) -> Result<Vec<String>, String> {
             warnings.retain(|warning| !warning.contains("proconsul"));
             Ok(warnings)
         }
-        Err(Stop::Help) => Err("arguments that ask for help start no agent".to_owned()),
-        Err(Stop::BadFlag(text) | Stop::Refused(text)) => Err(text),
+        Err(error) => Err(error.to_string()),
     }
 }
 

@@ -185,7 +185,7 @@ async fn rate(
     control: Server,
     JsonBody(AtRate { rate }): JsonBody<AtRate>,
 ) -> Result<Clock, Refused> {
-    control.set_rate(Rate::new(rate).map_err(Refused::input)?);
+    control.set_rate(Rate::new(rate).map_err(|error| Refused::input(error.to_string()))?);
     shown(&control)
 }
 
