@@ -65,7 +65,8 @@ pub fn free<T: Send + 'static>(rows: usize, freed: T) {
     }
 }
 
-type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// A future of any type.
+pub type Boxed<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// A future that can go on on another thread.
 pub struct Work<T> {
@@ -83,18 +84,20 @@ enum Place<T> {
 impl<T: Send + 'static> Work<T> {
     /// Returns work that leaves this thread where it asks for that.
     pub fn new(work: impl Future<Output = T> + Send + 'static) -> Self {
+        Self::of(Box::pin(work), false)
+    }
+
+    /// Returns [`Work::long`] or [`Work::new`] of a future that is boxed already.
+    pub fn of(work: Boxed<T>, is_long: bool) -> Self {
         Self {
-            place: Place::Here(Box::pin(work)),
-            is_long: false,
+            place: Place::Here(work),
+            is_long,
         }
     }
 
     /// Returns work no part of which is done on a thread that serves.
     pub fn long(work: impl Future<Output = T> + Send + 'static) -> Self {
-        Self {
-            is_long: true,
-            ..Self::new(work)
-        }
+        Self::of(Box::pin(work), true)
     }
 
     /// Does the next part of the work. Returns the result, or the place of the work.

@@ -30,7 +30,7 @@ use proconsul_store::{
 use proconsul_version::{Behaviour, Version};
 
 routes! {
-    "/v1/kv/" [GET PUT DELETE] => soon(kv);
+    "/v1/kv/" [GET PUT DELETE] => waits(kv);
 }
 
 /// Sent only by servers that tests may control.

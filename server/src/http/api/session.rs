@@ -24,7 +24,7 @@ use proconsul_store::{
 use proconsul_version::{Behaviour, Version};
 
 routes! {
-    "/v1/session/create" [PUT] => soon(create);
+    "/v1/session/create" [PUT] => waits(create);
     "/v1/session/destroy/" [PUT] => at_once(destroy);
     "/v1/session/info/" [GET] => waits(&info);
     "/v1/session/node/" [GET] => waits(&node);

@@ -5,7 +5,6 @@ pub(crate) mod leader;
 
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::task::{self, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -20,7 +19,7 @@ use crate::http::fault::leader::LeaderPatience;
 use crate::http::reply::body::{ApiAnswer, ReplyBody};
 use crate::http::reply::{self, Reply, ReplyContent, header};
 use crate::http::request::{Consistency, Request};
-use crate::http::route::{Answering, Handler};
+use crate::http::route::Handler;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
 use proconsul_store::{Answer, Entry, Key, KvGet};
@@ -98,45 +97,15 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     faults.ask(&asked, request.context.engine.clock().now())
 }
 
-/// A request that is being handled.
-pub(crate) enum Handling {
-    /// By its handler alone.
-    Plain(Answering),
-    /// With what faults may do to it. Boxed: few requests need the memory for that.
-    Controlled(Pin<Box<dyn Future<Output = Outcome> + Send>>),
-}
-
-impl Handling {
-    /// Returns a request that is answered already.
-    pub(crate) fn of(answer: Result<Reply, Failure>) -> Self {
-        Self::Plain(Answering::Done(Some(answer)))
-    }
-}
-
-impl Future for Handling {
-    type Output = Outcome;
-
-    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<Outcome> {
-        match self.get_mut() {
-            Self::Plain(answering) => Pin::new(answering).poll(task).map(Outcome::from),
-            Self::Controlled(handling) => handling.as_mut().poll(task),
-        }
-    }
+/// Returns the control of a request that faults may hit: not of those that are not observed, which are the web UI's own.
+pub(crate) fn control(request: &Request) -> Option<Server> {
+    let control = request.context.control.as_ref()?;
+    control.engine().current_call()?;
+    Some(control.clone())
 }
 
 /// Handles a request, with the faults that the rules plan for it.
-pub(crate) fn handle_with_faults(handler: Handler, request: Request, path: &[u8]) -> Handling {
-    // A request that is not observed is one of the page's own.
-    match request.context.control.clone() {
-        Some(control) if control.engine().current_call().is_some() => {
-            Handling::Controlled(Box::pin(controlled(control, handler, request, path.into())))
-        }
-        _ => Handling::Plain(handler.answer(request)),
-    }
-}
-
-/// Handles a request of a server that tests control.
-async fn controlled(
+pub(crate) async fn handle_with_faults(
     control: Server,
     handler: Handler,
     mut request: Request,

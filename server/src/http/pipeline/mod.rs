@@ -5,25 +5,23 @@ mod log;
 mod pages;
 
 use std::borrow::Cow;
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::task::{self, Poll, ready};
 
 use http::{HeaderName, Method, StatusCode};
 use proconsul_h1::{Ending, Head, Incoming};
 
 use crate::http::api;
 use crate::http::failure::{Failure, FailureKind};
-use crate::http::fault::{self, Handling, Outcome};
+use crate::http::fault::{self, Outcome};
 use crate::http::pipeline::context::Context;
 use crate::http::reply::body::ApiAnswer;
 use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
-use crate::http::route::{self, Answering, Route, RouteMatch, Table};
+use crate::http::route::{self, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
-use proconsul_engine::threads::aside::{MANY_BYTES, Work};
+use proconsul_engine::threads::aside::{Boxed, MANY_BYTES, Work};
 use proconsul_engine::{Engine, OpenCall};
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::RequestTarget;
@@ -37,8 +35,8 @@ static ROUTES: LazyLock<Table> = LazyLock::new(|| Table::of(api::PAGES));
 /// The header by which the inspection page marks its reads.
 const OF_PAGE: HeaderName = HeaderName::from_static("x-proconsul-page");
 
-/// Answers one request. Whatever can be done at once is done before the future is made: it lies in the memory of the
-/// connection, and thousands of requests may wait.
+/// Answers one request. What waits is boxed: it lies in the memory of the connection, and thousands of connections may be
+/// idle.
 pub(super) fn respond(
     context: Arc<Context>,
     peer: Option<SocketAddr>,
@@ -46,19 +44,19 @@ pub(super) fn respond(
     body: Incoming,
 ) -> impl Future<Output = ApiAnswer> + Send {
     let plane = context.control_plane.as_ref();
-    // Before the request is counted: a control that waits for open calls must not wait for itself.
-    let (mut call, mut way) = if plane.is_some_and(|plane| plane.is_meant(&head)) {
-        (None, Dispatch::to_plane(context, peer, head, body))
-    } else {
-        let call = begin_call(&context, peer, &head);
-        let id = call.as_ref().map(OpenCall::id);
-        let endpoint = Engine::of_call(id, || to_endpoint(&context, peer, head, body));
-        let way = endpoint.unwrap_or_else(|Early(answer)| Dispatch::Over(Some(*answer)));
-        (call, way)
+    // The control plane's calls are not counted: one that waits for open requests must not wait for itself.
+    let is_for_plane = plane.is_some_and(|plane| plane.is_meant(&head));
+    let mut call = match is_for_plane {
+        true => None,
+        false => begin_call(&context, peer, &head),
+    };
+    let id = call.as_ref().map(OpenCall::id);
+    let mut answering: Boxed<ApiAnswer> = match is_for_plane {
+        true => Box::pin(answer_by_plane(context, peer, head, body)),
+        false => Engine::of_call(id, || answer(&context, peer, head, body)),
     };
     async move {
-        let id = call.as_ref().map(OpenCall::id);
-        let answered = poll_fn(|task| Engine::of_call(id, || Pin::new(&mut way).poll(task)));
+        let answered = poll_fn(|task| Engine::of_call(id, || answering.as_mut().poll(task)));
         let mut answer = answered.await;
         let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
         if let Some(call) = call.as_mut().filter(|_| is_answered) {
@@ -66,6 +64,47 @@ pub(super) fn respond(
         }
         answer.held = call;
         answer
+    }
+}
+
+async fn answer_by_plane(
+    context: Arc<Context>,
+    peer: Option<SocketAddr>,
+    head: Head,
+    body: Incoming,
+) -> ApiAnswer {
+    match &context.control_plane {
+        Some(plane) => plane.answer(&head, body, peer.is_none()).await,
+        None => pages::unknown_path(&context, head.target.path()),
+    }
+}
+
+/// Begins to answer a request of Consul's API. What can be done without waiting is done before the future is made: the
+/// future of a request that waits is small.
+fn answer(
+    context: &Arc<Context>,
+    peer: Option<SocketAddr>,
+    head: Head,
+    body: Incoming,
+) -> Boxed<ApiAnswer> {
+    let (endpoint, request) = match to_endpoint(context, peer, head, body) {
+        Ok(there) => there,
+        Err(Early(answer)) => return Box::pin(ready(*answer)),
+    };
+    let (route, path) = (endpoint.route, endpoint.log.target().path());
+    if let Some(reply) = early(&request, route, path) {
+        return Box::pin(ready(endpoint.finish(Ok(reply).into())));
+    }
+    match fault::control(&request) {
+        Some(control) => {
+            let path = path.into();
+            let handling = fault::handle_with_faults(control, route.handler, request, path);
+            endpoint.answer(handling)
+        }
+        None => {
+            let handling = route.handler.answer(request);
+            endpoint.answer(async { handling.await.into() })
+        }
     }
 }
 
@@ -118,18 +157,6 @@ fn without_tokens(target: Cow<'_, str>) -> Cow<'_, str> {
     format!("{path}?{}", pairs.collect::<String>()).into()
 }
 
-/// The way of a request from where it may have to wait.
-enum Dispatch {
-    /// The control plane answers.
-    Plane(Pin<Box<dyn Future<Output = ApiAnswer> + Send>>),
-    /// The answer is being completed.
-    Finishing(Work<ApiAnswer>),
-    /// There was nothing to wait for: the answer, until it is taken.
-    Over(Option<ApiAnswer>),
-    /// An endpoint of Consul's API answers.
-    Endpoint(Endpoint, Handling),
-}
-
 /// A request at its endpoint.
 struct Endpoint {
     context: Arc<Context>,
@@ -148,44 +175,6 @@ impl From<ApiAnswer> for Early {
     }
 }
 
-impl Dispatch {
-    fn to_plane(
-        context: Arc<Context>,
-        peer: Option<SocketAddr>,
-        head: Head,
-        body: Incoming,
-    ) -> Self {
-        Self::Plane(Box::pin(async move {
-            match &context.control_plane {
-                Some(plane) => plane.answer(&head, body, peer.is_none()).await,
-                None => pages::unknown_path(&context, head.target.path()),
-            }
-        }))
-    }
-}
-
-impl Future for Dispatch {
-    type Output = ApiAnswer;
-
-    fn poll(self: Pin<&mut Self>, task: &mut task::Context<'_>) -> Poll<ApiAnswer> {
-        let way = self.get_mut();
-        loop {
-            let outcome = match way {
-                Self::Plane(answering) => return answering.as_mut().poll(task),
-                Self::Finishing(answering) => return Pin::new(answering).poll(task),
-                Self::Over(answer) => {
-                    return Poll::Ready(answer.take().expect("an answer is taken once"));
-                }
-                Self::Endpoint(_, handling) => ready!(Pin::new(handling).poll(task)),
-            };
-            *way = match std::mem::replace(way, Self::Over(None)) {
-                Self::Endpoint(endpoint, _) => endpoint.on_the_way_out(outcome),
-                _ => unreachable!("only an endpoint has an outcome"),
-            };
-        }
-    }
-}
-
 /// Runs the steps of kv.md 0 up to the endpoint.
 ///
 /// # Errors
@@ -195,7 +184,7 @@ fn to_endpoint(
     peer: Option<SocketAddr>,
     head: Head,
     body: Incoming,
-) -> Result<Dispatch, Early> {
+) -> Result<(Endpoint, Request), Early> {
     if let Some(answer) = pages::without_path(context, &head) {
         return Err(answer.into());
     }
@@ -226,27 +215,25 @@ fn to_endpoint(
         headers: head.headers,
         body,
     };
-    let handling = match early(&request, route, target.path()) {
-        Some(reply) => Handling::of(Ok(reply)),
-        None => fault::handle_with_faults(route.handler, request, target.path()),
-    };
-    Ok(match handling {
-        Handling::Plain(Answering::Done(Some(answer))) => endpoint.on_the_way_out(answer.into()),
-        handling => Dispatch::Endpoint(endpoint, handling),
-    })
+    Ok((endpoint, request))
 }
 
 impl Endpoint {
-    /// Goes on from the endpoint. The compression of a long answer is long work.
-    fn on_the_way_out(self, outcome: Outcome) -> Dispatch {
-        let is_long = |reply: &Reply| match &reply.content {
-            ReplyContent::Exact(text) | ReplyContent::Whole(text) => text.len() > MANY_BYTES,
-            _ => false,
-        };
-        if self.accepts_gzip && outcome.reply.as_ref().is_ok_and(is_long) {
-            return Dispatch::Finishing(Work::long(async move { self.finish(outcome) }));
+    /// Runs the steps from the endpoint on.
+    fn answer(self, handling: impl Future<Output = Outcome> + Send + 'static) -> Boxed<ApiAnswer> {
+        // Not an `async fn`, whose future would have room for its arguments twice.
+        Box::pin(async move {
+            let outcome = handling.await;
+            self.finish_here_or_aside(outcome).await
+        })
+    }
+
+    /// Runs the steps behind the endpoint. The compression of a long body is long work.
+    fn finish_here_or_aside(self, outcome: Outcome) -> Boxed<ApiAnswer> {
+        if self.accepts_gzip && is_long(&outcome) {
+            return Box::pin(Work::long(async move { self.finish(outcome) }));
         }
-        Dispatch::Over(Some(self.finish(outcome)))
+        Box::pin(ready(self.finish(outcome)))
     }
 
     /// Runs the steps behind the endpoint.
@@ -277,6 +264,14 @@ impl Endpoint {
             self.log.error(&String::from_utf8_lossy(text));
         }
         reply::finish(context, self.accepts_gzip, reply)
+    }
+}
+
+/// Whether a response has a body whose compression would hold up others.
+fn is_long(outcome: &Outcome) -> bool {
+    match outcome.reply.as_ref().map(|reply| &reply.content) {
+        Ok(ReplyContent::Exact(text) | ReplyContent::Whole(text)) => text.len() > MANY_BYTES,
+        _ => false,
     }
 }
 

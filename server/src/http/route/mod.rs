@@ -1,7 +1,7 @@
 //! Routes, and Go's rules of matching. Each page declares its own table of routes.
 
-use std::pin::{Pin, pin};
-use std::task::{Context, Poll, Waker};
+use std::future::ready;
+use std::pin::Pin;
 
 use http::Method;
 
@@ -18,8 +18,11 @@ pub(crate) enum Handler {
     /// Answers without waiting: it needs neither the body nor a blocking query.
     AtOnce(fn(&Request) -> Result<Reply, Failure>),
     /// May wait for the body or for a change of the state.
-    Waits(fn(Request) -> Answering),
+    Waits(fn(Request) -> Handling),
 }
+
+/// The future of a handler that may wait. It is boxed: thousands of requests may wait.
+pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Reply, Failure>> + Send>>;
 
 /// Returns the name of a method that HTTP knows.
 pub(crate) fn name_of(method: &Method) -> Option<&'static str> {
@@ -38,70 +41,23 @@ pub(crate) fn name_of(method: &Method) -> Option<&'static str> {
     known.map(|(_, name)| *name)
 }
 
-/// The answer of a handler, or its future. It is small, since thousands of requests may wait.
-pub(crate) enum Answering {
-    /// The answer, until it is taken.
-    Done(Option<Result<Reply, Failure>>),
-    /// The future of a handler that may wait.
-    Waits(Work<Result<Reply, Failure>>),
-}
-
 impl Handler {
-    /// Begins to answer a request. A handler that does not wait has answered when this returns.
-    pub(crate) fn answer(self, request: Request) -> Answering {
-        match self {
-            _ if request.is_long(matches!(self, Self::AtOnce(_))) => {
-                Answering::Waits(Work::long(async move { self.begin(request).await }))
-            }
-            handler => handler.begin(request),
-        }
-    }
-
-    fn begin(self, request: Request) -> Answering {
-        match self {
-            Self::AtOnce(handler) => Answering::Done(Some(handler(&request))),
+    /// Answers a request.
+    pub(crate) fn answer(self, request: Request) -> Work<Result<Reply, Failure>> {
+        let is_long = request.is_long(matches!(self, Self::AtOnce(_)));
+        let handling: Handling = match self {
+            Self::AtOnce(handler) if !is_long => Box::pin(ready(handler(&request))),
+            Self::AtOnce(handler) => Box::pin(async move { handler(&request) }),
             Self::Waits(handler) => handler(request),
-        }
-    }
-}
-
-impl Answering {
-    /// Begins to answer a request by a handler that waits for nothing but the body and a blocking query. Where there is
-    /// nothing to wait for, and no list of keys that may be long, no memory is needed for a future.
-    pub(crate) fn soon<Handled>(request: Request, handler: impl FnOnce(Request) -> Handled) -> Self
-    where
-        Handled: Future<Output = Result<Reply, Failure>> + Send + 'static,
-    {
-        let is_list = ["recurse", "keys"]
-            .iter()
-            .any(|name| request.query.has(name));
-        if is_list || !request.body.has_arrived() || request.query.has("index") {
-            return Self::Waits(Work::new(handler(request)));
-        }
-        let handled = pin!(handler(request));
-        match handled.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(answer) => Self::Done(Some(answer)),
-            Poll::Pending => unreachable!("the handler waits for something else"),
-        }
-    }
-}
-
-impl Future for Answering {
-    type Output = Result<Reply, Failure>;
-
-    fn poll(self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<Self::Output> {
-        match self.get_mut() {
-            Self::Done(answer) => Poll::Ready(answer.take().expect("an answer is taken once")),
-            Self::Waits(waiting) => Pin::new(waiting).poll(task),
-        }
+        };
+        Work::of(handling, is_long)
     }
 }
 
 /// Declares the routes of a page, one per row: the path, its methods in the order of the `Allow` header, and the handler.
-/// `at_once(f)` stands for a function of `&Request`, `waits(f)` for an `async fn` of `Request`, `waits(&f)` for one of
-/// `&Request`, and `soon(f)` for one of `Request` that waits for nothing but the body and a blocking query. Between the
-/// methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`, `asks agent:write on agent`;
-/// without an access, GET reads and other methods write. The handler says when ([`Request::authorize`]). An endpoint
+/// `at_once(f)` stands for a function of `&Request`, `waits(f)` for an `async fn` of `Request`, and `waits(&f)` for one of
+/// `&Request`. Between the methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`,
+/// `asks agent:write on agent`; without an access, GET reads and other methods write. The handler says when ([`Request::authorize`]). An endpoint
 /// without methods checks the method itself. `since` and `until` name the releases that have it.
 macro_rules! routes {
     ($(
@@ -123,19 +79,11 @@ macro_rules! routes {
     (@at_once ($handler:expr)) => { $crate::http::route::Handler::AtOnce($handler) };
     (@waits (&$handler:path)) => {
         $crate::http::route::Handler::Waits(|request| {
-            let handled = async move { $handler(&request).await };
-            $crate::http::route::Answering::Waits(proconsul_engine::threads::aside::Work::new(handled))
+            Box::pin(async move { $handler(&request).await })
         })
     };
     (@waits ($handler:path)) => {
-        $crate::http::route::Handler::Waits(|request| {
-            $crate::http::route::Answering::Waits(proconsul_engine::threads::aside::Work::new($handler(request)))
-        })
-    };
-    (@soon ($handler:path)) => {
-        $crate::http::route::Handler::Waits(|request| {
-            $crate::http::route::Answering::soon(request, $handler)
-        })
+        $crate::http::route::Handler::Waits(|request| Box::pin($handler(request)))
     };
 }
 pub(crate) use routes;

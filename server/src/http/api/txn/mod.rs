@@ -30,7 +30,7 @@ use proconsul_store::{
 use proconsul_version::{Behaviour, Version};
 
 routes! {
-    "/v1/txn" [PUT] => soon(txn);
+    "/v1/txn" [PUT] => waits(txn);
 }
 
 go_struct! {
