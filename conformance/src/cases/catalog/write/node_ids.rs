@@ -13,7 +13,7 @@ use crate::cases::support::txn::refused;
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "session.md 3.1, 4.2; seen on 1.8.7";
+const SOURCE: &str = "session.md 3.1, 4.2";
 
 /// The ids of the nodes that the case makes: no node of another case has them.
 #[track_caller]

@@ -297,7 +297,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/the-key-made-anew-too",
         claim: "Deleting the key and creating it again does not end the delay",
-        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3, trap 21; 1.22.md A8",
         run: |t| {
             let key = delayed(t);
             t.delete(&key, "").is(200, "true");

@@ -203,7 +203,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/service/critical-from-the-start",
         claim: "A service whose check is reported critical is deregistered after a minute at least; one whose check only begins critical, and a check of no service, are not",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: &[Feature::AgentRegistration],
         run: |t| {
             let (service, other) = (t.agent_service("begins"), t.agent_service("reported"));
