@@ -98,7 +98,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-id/spelling-is-a-name",
         claim: "With its id a node is renamed by another spelling of its name, too, and without an id it is not",
-        source: SOURCE,
+        source: "session.md 3.1.r7, 4.2",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
