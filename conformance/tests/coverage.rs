@@ -1,13 +1,14 @@
-//! What documents say of the suite's coverage is what the suite says.
+//! Every row of the contract has a case or a reason why not, and what documents say of the suite's coverage is what the suite says.
 //!
 //! When this fails: `cargo run -p proconsul-conformance -- coverage`, from the root of the repository.
 
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::cases;
-use proconsul_conformance::report::coverage::{page, renewed, summary, table};
+use proconsul_conformance::report::coverage::{contract, renewed, summary, table};
+use proconsul_conformance::report::rows::Coverage;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
+use proconsul_conformance::{Case, cases};
 
 fn root() -> PathBuf {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -17,6 +18,11 @@ fn root() -> PathBuf {
 fn read(path: &str) -> String {
     let text = std::fs::read_to_string(root().join(path));
     text.unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+fn coverage_of(cases: &[&Case]) -> Coverage {
+    let contract = root().join("conformance/contract");
+    Coverage::of(&contract, cases).expect("the contract can be read")
 }
 
 fn asked() -> Vec<Asked> {
@@ -43,11 +49,12 @@ fn the_documents_have_the_figures_of_today() {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases).expect("deviations.toml is in order");
     let asked = asked();
+    let coverage = coverage_of(&cases);
     let parts = [
         ("README.md", summary(&cases, &deviations, &asked)),
         (
             "docs/src/compatibility.md",
-            table(&cases, &deviations, &asked),
+            table(&cases, &deviations, &asked) + &contract(&coverage.pages),
         ),
     ];
     for (document, made) in parts {
@@ -61,7 +68,7 @@ fn the_documents_have_the_figures_of_today() {
 }
 
 #[test]
-fn the_page_of_what_is_not_covered_is_that_of_today() {
-    let stale = "conformance/UNCOVERED.md is stale: see the top of this file";
-    assert!(read("conformance/UNCOVERED.md") == page(), "{stale}");
+fn every_row_of_the_contract_has_a_case_or_a_reason_why_not() {
+    let complaints = coverage_of(&cases::all()).complaints;
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

@@ -6,7 +6,14 @@
 use std::ops::Range;
 
 /// The files of the contract.
-pub const FILES: [&str; 5] = ["kv.md", "session.md", "1.22.md", "acl.md", "operator.md"];
+pub const FILES: [&str; 6] = [
+    "kv.md",
+    "session.md",
+    "1.22.md",
+    "acl.md",
+    "operator.md",
+    "cluster.md",
+];
 
 /// A file of the contract that a text names, with the places of it that follow the name.
 #[derive(Debug, Clone, PartialEq, Eq)]

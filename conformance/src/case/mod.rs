@@ -40,7 +40,7 @@ pub struct Case {
     pub id: &'static str,
     /// What is claimed, in one sentence that is true of Consul.
     pub claim: &'static str,
-    /// Where the claim comes from: a page of Consul's documentation, or a section of the contract.
+    /// The rows of the contract that the case shows, as `contract/README.md` says how to cite them.
     pub source: &'static str,
     /// The first version of which the claim is true.
     pub since: Version,
@@ -87,18 +87,6 @@ impl Case {
         !self.settings.is_empty() || self.needs.contains(&Feature::OwnServer)
     }
 
-    /// Whether the source names this place of the contract: `session.md 1.2, trap 3; kv.md 2.4 (at the end)` names `session.md trap 3`.
-    #[must_use]
-    pub fn rests_on(&self, place: &str) -> bool {
-        citation::place(place).is_some_and(|(file, anchor)| {
-            citation::citations(self.source)
-                .iter()
-                .filter(|citation| citation.file == file)
-                .flat_map(|citation| &citation.places)
-                .any(|place| place.anchor == anchor)
-        })
-    }
-
     /// Whether the claim is not made of this version.
     #[must_use]
     pub fn is_of_another_version(&self, version: Version) -> bool {
@@ -130,20 +118,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-
-    #[test]
-    fn a_source_names_places() {
-        let case = Case {
-            source: "API docs; session.md 1.2, trap 3; kv.md 2.4 (until 1.10.0)",
-            ..Case::MUST
-        };
-        for place in ["session.md 1.2", "session.md trap 3", "kv.md 2.4"] {
-            assert!(case.rests_on(place), "{place}");
-        }
-        for place in ["session.md 1", "kv.md trap 3", "session.md 2.1", "API docs"] {
-            assert!(!case.rests_on(place), "{place}");
-        }
-    }
 
     #[test]
     fn skips_by_version_and_feature() {

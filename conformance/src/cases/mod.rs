@@ -2,6 +2,8 @@
 
 mod acl;
 mod agent;
+#[cfg(test)]
+mod blank_tests;
 mod catalog;
 mod config;
 mod endpoints;
@@ -10,8 +12,8 @@ mod kv;
 mod session;
 mod support;
 mod txn;
+pub mod uncovered;
 pub(in crate::cases) mod waiting;
-pub mod whole;
 
 use crate::case::Case;
 

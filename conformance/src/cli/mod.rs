@@ -40,7 +40,7 @@ enum Verb {
     Report(Merge),
     /// Lists cases with their claims.
     List(Choice),
-    /// Makes the figures in README.md and in the book, and UNCOVERED.md, anew, in the repository that is the current folder.
+    /// Makes the figures in README.md and in the book anew, in the repository that is the current folder.
     Coverage,
 }
 

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use proconsul_conformance::command::output::read;
 use proconsul_conformance::report::coverage;
+use proconsul_conformance::report::rows::Coverage;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{ToolError, cases};
@@ -13,11 +14,12 @@ pub(super) fn coverage() -> Result<u8, ToolError> {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases)?;
     let asked = Asked::read_all(Path::new("fixtures"))?;
+    let contract = Coverage::of(Path::new("conformance/contract"), &cases)?;
     let parts = [
         ("README.md", coverage::summary(&cases, &deviations, &asked)),
         (
             "docs/src/compatibility.md",
-            coverage::table(&cases, &deviations, &asked),
+            coverage::table(&cases, &deviations, &asked) + &coverage::contract(&contract.pages),
         ),
     ];
     for (document, made) in parts {
@@ -28,7 +30,6 @@ pub(super) fn coverage() -> Result<u8, ToolError> {
         })?;
         write(path, &made)?;
     }
-    write(Path::new("conformance/UNCOVERED.md"), &coverage::page())?;
     Ok(0)
 }
 

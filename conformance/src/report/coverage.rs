@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::case::Case;
-use crate::case::citation;
-use crate::cases::whole::uncovered::UNCOVERED;
+use crate::report::rows::Page;
 use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
 
@@ -165,24 +164,20 @@ fn told(asked: &Asked) -> String {
     )
 }
 
-/// The page of what the contract says and no case shows.
+/// The table of the contract: how many of each page's rows a case shows.
 #[must_use]
-pub fn page() -> String {
+pub fn contract(pages: &[Page]) -> String {
     let mut text = String::from(
-        "# What no case shows\n\nStatements of the contract that the suite leaves out, each with the reason.\n",
+        "\n| page of the contract | rows | shown by a case | not, with the reason |\n|---|---|---|---|\n",
     );
-    let mut source = "";
-    for uncovered in UNCOVERED {
-        if uncovered.source != source {
-            source = uncovered.source;
-            let (file, anchor) = citation::place(source).expect("entries name places");
-            line(
-                &mut text,
-                &format!("\n## [{source}](contract/{file}#{anchor})\n"),
-            );
-        }
-        let (statement, why) = (uncovered.statement, uncovered.why);
-        line(&mut text, &format!("- {statement}. *{why}.*"));
+    for Page { file, rows, shown } in pages {
+        let left = rows - shown;
+        line(
+            &mut text,
+            &format!(
+                "| [`{file}`](../../conformance/contract/{file}) | {rows} | {shown} | {left} |"
+            ),
+        );
     }
     text
 }

@@ -8,6 +8,7 @@ mod escape;
 pub mod html;
 pub mod junit;
 pub mod left_out;
+pub mod rows;
 
 #[cfg(test)]
 mod tests;

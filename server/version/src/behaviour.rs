@@ -43,8 +43,8 @@ pub struct Row {
     pub since: &'static [Since],
     /// The first later version that lacks the behaviour.
     pub until: Option<Version>,
-    /// The evidence, in the contract's letters: V = seen on a running 1.8.7, G = run on Go's own layers, D = changelog,
-    /// H = dated by commit, I = inferred, N = seen on a server of late 2025, S = said by the contract alone.
+    /// The evidence, in the marks of `conformance/contract/README.md`. V: a 1.8.7 was seen without the behaviour; N: a build
+    /// of late 2025 was seen with it; D, H and I: how the release is known.
     pub evidence: &'static str,
 }
 
@@ -108,53 +108,53 @@ behaviours! {
     /// The mux redirects with 307; before, with 301. No release is built with Go 1.26 yet.
     HttpRedirectTemporary = "http.redirect_307", [Since::NotYet], None, "N";
     /// `X-Consul-Default-Acl-Policy: <policy>` on every answer of a registered endpoint.
-    HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "S D";
+    HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "V N D";
     /// Bodies under 1400 bytes are not gzipped; before, every body was.
-    HttpGzipMinimum = "http.gzip_min", [onward(1, 9, 0)], None, "S G H";
+    HttpGzipMinimum = "http.gzip_min", [onward(1, 9, 0)], None, "V N H";
     /// A connection over the limit per client gets a raw 429 with a body; before, it was closed without a word.
-    HttpConnectionLimitAnswer = "http.conn_limit", [onward(1, 9, 0)], None, "S D";
+    HttpConnectionLimitAnswer = "http.conn_limit", [onward(1, 9, 0)], None, "V N D";
     /// `X-Consul-Query-Backend` beside every `X-Consul-Index`.
-    HttpQueryBackendHeader = "http.query_backend", [onward(1, 10, 1)], None, "S H";
+    HttpQueryBackendHeader = "http.query_backend", [onward(1, 10, 1)], None, "V N H";
     /// `cached` is ignored where `http_config.use_cache` is off; before, it still conflicted with `consistent`.
-    HttpUseCacheSwitch = "http.use_cache", [onward(1, 10, 0)], None, "S H";
+    HttpUseCacheSwitch = "http.use_cache", [onward(1, 10, 0)], None, "N H";
     /// A `;` in the query string is an error (500, empty body); before, it separated parameters.
-    HttpSemicolonRefused = "http.semicolon", [line(1, 9, 17), line(1, 10, 10), onward(1, 11, 0)], None, "G D";
+    HttpSemicolonRefused = "http.semicolon", [line(1, 9, 17), line(1, 10, 10), onward(1, 11, 0)], None, "V N D";
     /// The 404 of an unknown path has a text.
-    HttpUnknownPathText = "http.unknown_path", [onward(1, 11, 0)], None, "S D";
+    HttpUnknownPathText = "http.unknown_path", [onward(1, 11, 0)], None, "V N D";
     /// `partition` is refused with 400; before, it was ignored.
-    HttpPartitionRefused = "http.partition_param", [onward(1, 11, 0)], None, "S H";
+    HttpPartitionRefused = "http.partition_param", [onward(1, 11, 0)], None, "N H";
     /// `/` with the UI off explains how to enable it; before, it said `Consul Agent`.
-    HttpUiOffText = "http.ui_off_text", [onward(1, 11, 2)], None, "S D";
+    HttpUiOffText = "http.ui_off_text", [onward(1, 11, 2)], None, "V N D";
     /// The refusal of namespaces has lost its prefix `Bad request: `.
-    HttpNamespaceErrorUnprefixed = "http.bad_request_prefix_ns", [onward(1, 13, 0)], None, "S H";
+    HttpNamespaceErrorUnprefixed = "http.bad_request_prefix_ns", [onward(1, 13, 0)], None, "V N H";
     /// Every 400 of a handler starts with `Bad request: `.
     HttpBadRequestPrefix = "http.bad_request_prefix_all", [onward(1, 12, 0)], until(1, 13, 0), "H";
     /// The answers of rate limits have a text, and leader-only ones are 503; before, 429 with an empty body.
-    HttpRateLimitText = "http.rpc_rate_body", [onward(1, 15, 0)], None, "S H";
+    HttpRateLimitText = "http.rpc_rate_body", [onward(1, 15, 0)], None, "V N H";
     /// A request without a leader is held 7 to 13.5 s in growing steps; before, 7.1 to 7.3 s.
-    HttpNoLeaderHoldGrows = "http.no_leader_hold", [onward(1, 15, 0)], None, "S H";
+    HttpNoLeaderHoldGrows = "http.no_leader_hold", [onward(1, 15, 0)], None, "N H";
     /// `datacenter` means `dc`, and wins over it.
-    HttpDatacenterAlias = "http.dc_alias", [onward(1, 16, 0)], None, "S D";
+    HttpDatacenterAlias = "http.dc_alias", [onward(1, 16, 0)], None, "N D";
     /// Pretty JSON ends in a newline only if the request said `pretty`; before, always.
-    HttpPrettyNewlineOnRequest = "http.dev_newline", [onward(1, 17, 0)], None, "S D";
+    HttpPrettyNewlineOnRequest = "http.dev_newline", [onward(1, 17, 0)], None, "V N D";
     /// Go's parser of heads is stricter and says less: names and values of headers, `HTTP/1.10`, 505 for `HTTP/2.0`.
-    HttpStrictHeads = "http.strict_heads", [onward(1, 20, 0)], None, "G I";
+    HttpStrictHeads = "http.strict_heads", [onward(1, 20, 0)], None, "N I";
     /// Go's reader of chunks is stricter: sizes, line ends, and what stands beside the data.
     HttpStrictChunks = "http.strict_chunks", [onward(1, 22, 0)], None, "G I";
     /// `/api` belongs to the resource API, with its own 404 text.
-    HttpApiPrefix = "http.api_prefix", [onward(1, 17, 0)], None, "S H";
+    HttpApiPrefix = "http.api_prefix", [onward(1, 17, 0)], None, "N H";
     /// Paths are cleaned while still escaped, so `%2F%2F` and `%2E` reach the handler instead of a redirect.
-    HttpMuxEscaped = "http.mux_escaped", [onward(1, 20, 0)], None, "G H";
+    HttpMuxEscaped = "http.mux_escaped", [onward(1, 20, 0)], None, "N H";
     /// An empty 200 has a Content-Type, at first `text/plain; charset=utf-8`.
     HttpEmptyContentType = "http.empty200_ct.text", [onward(1, 20, 0)], None, "G D";
     /// An empty 200 is `application/json`, or what the request's own Content-Type was (GET, DELETE).
     HttpEmptyContentTypeJson = "http.empty200_ct.json", [onward(1, 20, 2)], None, "G D";
     /// That `application/json` has `; charset=utf-8`.
-    HttpEmptyContentTypeCharset = "http.empty200_ct.charset", [onward(1, 21, 5)], None, "G D";
+    HttpEmptyContentTypeCharset = "http.empty200_ct.charset", [onward(1, 21, 5)], None, "N D";
     /// The error of a handler sets its Content-Type itself, before all other headers.
-    HttpErrorContentTypeFirst = "http.error_ct_first", [onward(1, 20, 0)], None, "G D";
+    HttpErrorContentTypeFirst = "http.error_ct_first", [onward(1, 20, 0)], None, "V N D";
     /// The 500 of a malformed query string has a Content-Type.
-    HttpBadQueryContentType = "http.badquery_ct", [onward(1, 20, 0)], None, "G D";
+    HttpBadQueryContentType = "http.badquery_ct", [onward(1, 20, 0)], None, "V N D";
 
     /// A dev server writes four entries more before it registers itself (1.22.md A4). The release is not known.
     StartWritesMore = "start.entries", [onward(1, 22, 0)], None, "V N";
@@ -166,74 +166,74 @@ behaviours! {
     KvRawHeaders = "kv.raw_headers",
         [line(1, 7, 14), Since::Only(Version::V1_8_7), line(1, 8, 10), onward(1, 9, 5)], None, "S D V";
     /// That type has `; charset=utf-8`.
-    KvRawCharset = "kv.raw_charset", [onward(1, 21, 5)], None, "S D";
+    KvRawCharset = "kv.raw_charset", [onward(1, 21, 5)], None, "V N D";
     /// A blocking read of a missing key waits for that key; before, other writes could end it early (kv.md 5.4).
-    KvMissingKeyBlocks = "kv.missing_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "S D";
+    KvMissingKeyBlocks = "kv.missing_block", [line(1, 10, 9), line(1, 11, 4), onward(1, 12, 0)], None, "N D";
     /// Errors of the replicated state machine start with `raft apply failed: `.
-    KvApplyErrorPrefix = "kv.fsm_prefix", [onward(1, 10, 0)], None, "S H";
+    KvApplyErrorPrefix = "kv.fsm_prefix", [onward(1, 10, 0)], None, "V N H";
     /// The path of a key is decoded twice.
     KvPathDecodedTwice = "kv.double_decode", [onward(1, 12, 0)], until(1, 12, 3), "D";
     /// `Conflicting flags: ...` ends in a newline.
-    KvConflictNewline = "kv.conflict_newline", [onward(1, 19, 1)], None, "S D";
+    KvConflictNewline = "kv.conflict_newline", [onward(1, 19, 1)], None, "V N D";
     /// The 413 links to the page of the configuration files; before, to that of the agent's options.
     KvLimitLinkConfigFiles = "kv.413_link.config_files", [onward(1, 12, 0)], None, "S H";
     /// That link names the host developer.hashicorp.com.
-    KvLimitLinkDeveloperHost = "kv.413_link.developer_host", [onward(1, 22, 0)], None, "S H";
+    KvLimitLinkDeveloperHost = "kv.413_link.developer_host", [onward(1, 22, 0)], None, "N H";
     /// The decoded key is cleaned as a path is, keeping a slash at its end.
-    KvPathClean = "kv.path_clean", [onward(1, 21, 5)], None, "S G D";
+    KvPathClean = "kv.path_clean", [onward(1, 21, 5)], None, "V N D";
     /// A key has to match a regular expression, or is refused with 500.
     KvKeyPattern = "kv.key_regex", [onward(1, 21, 5)], until(1, 22, 0), "S D";
     /// A key must not traverse paths nor start or end in a space; there is a switch and a warning header.
-    KvKeyRules = "kv.key_rules", [onward(1, 22, 0)], None, "S G D";
+    KvKeyRules = "kv.key_rules", [onward(1, 22, 0)], None, "V N D";
     /// The size limit also holds for chunked bodies (one byte more generously, and with another text).
-    KvChunkedLimit = "kv.chunked_limit", [onward(1, 22, 0)], None, "S G D";
+    KvChunkedLimit = "kv.chunked_limit", [onward(1, 22, 0)], None, "V N D";
 
     // Transactions.
 
     /// 128 operations fit in a transaction; before, 64.
-    TxnLimit128 = "txn.limit", [onward(1, 14, 0)], None, "S D";
+    TxnLimit128 = "txn.limit", [onward(1, 14, 0)], None, "N D";
     /// The verb `get-or-empty`.
-    TxnGetOrEmpty = "txn.get_or_empty", [onward(1, 14, 0)], None, "S D";
+    TxnGetOrEmpty = "txn.get_or_empty", [onward(1, 14, 0)], None, "N D";
     /// The answer of a read-only transaction has `NotModified`.
-    TxnReadNotModified = "txn.read_fields.not_modified", [onward(1, 9, 0)], None, "S H";
+    TxnReadNotModified = "txn.read_fields.not_modified", [onward(1, 9, 0)], None, "N H";
     /// The answer of a read-only transaction has `Backend`.
-    TxnReadBackend = "txn.read_fields.backend", [onward(1, 10, 1)], None, "S H";
+    TxnReadBackend = "txn.read_fields.backend", [onward(1, 10, 1)], None, "N H";
     /// The answer of a read-only transaction has `ResultsFilteredByACLs`.
-    TxnReadFiltered = "txn.read_fields.filtered", [onward(1, 11, 0)], None, "S H";
+    TxnReadFiltered = "txn.read_fields.filtered", [onward(1, 11, 0)], None, "N H";
     /// The answer of a read-only transaction has `Index` 1; before, 0.
-    TxnReadIndexOne = "txn.read_fields.index", [onward(1, 12, 0)], None, "S H";
+    TxnReadIndexOne = "txn.read_fields.index", [onward(1, 12, 0)], None, "N H";
     /// An unknown verb is found before anything is executed: `unknown KV operation: SET`.
-    TxnUnknownVerbEarly = "txn.unknown_verb", [onward(1, 19, 1)], None, "S D";
+    TxnUnknownVerbEarly = "txn.unknown_verb", [onward(1, 19, 1)], None, "N D";
     /// A 409 is `application/json; charset=utf-8`.
-    TxnConflictCharset = "txn.409_ct", [onward(1, 21, 5)], None, "S D";
+    TxnConflictCharset = "txn.409_ct", [onward(1, 21, 5)], None, "N D";
     /// A service operation keeps `TaggedAddresses`; before, they were dropped.
-    TxnServiceTaggedAddresses = "txn.svc_tagged_addr", [onward(1, 22, 0)], None, "S H";
+    TxnServiceTaggedAddresses = "txn.svc_tagged_addr", [onward(1, 22, 0)], None, "N H";
     /// A check operation keeps `Type`; before, it was dropped.
-    TxnCheckType = "txn.check_type", [onward(1, 22, 0)], None, "S H";
+    TxnCheckType = "txn.check_type", [onward(1, 22, 0)], None, "N H";
 
     // Sessions.
 
     /// Errors of the replicated state machine start with `apply failed: `.
-    SessionApplyErrorPrefix = "sess.fsm_prefix", [onward(1, 10, 0)], None, "S H";
+    SessionApplyErrorPrefix = "sess.fsm_prefix", [onward(1, 10, 0)], None, "N H";
     /// A malformed id is an unknown one, and destroying an unknown one writes nothing; before, 500 and a write.
-    SessionMalformedIdIsUnknown = "sess.malformed_id", [onward(1, 11, 0)], None, "S H";
+    SessionMalformedIdIsUnknown = "sess.malformed_id", [onward(1, 11, 0)], None, "N H";
     /// Checks of type `session` follow the sessions of their name.
-    SessionChecks = "sess.session_checks", [onward(1, 21, 0)], None, "S D";
+    SessionChecks = "sess.session_checks", [onward(1, 21, 0)], None, "N D";
 
     // The catalog.
 
     /// Registering an identical check leaves the checks index where it was.
-    CatalogCheckUnchangedKeepsIndex = "cat.check_noop_index", [onward(1, 9, 0)], None, "S H";
+    CatalogCheckUnchangedKeepsIndex = "cat.check_noop_index", [onward(1, 9, 0)], None, "V N H";
     /// Texts for a check of another node and for an unknown service id.
-    CatalogRegisterTexts = "cat.register_texts", [onward(1, 11, 0)], None, "S H";
+    CatalogRegisterTexts = "cat.register_texts", [onward(1, 11, 0)], None, "N H";
     /// `PeerName` in a registration is refused; before, it was ignored.
-    CatalogPeerNameRefused = "cat.peername_reject", [onward(1, 13, 0)], None, "S H";
+    CatalogPeerNameRefused = "cat.peername_reject", [onward(1, 13, 0)], None, "N H";
     /// One node is read at its own index, and the list of nodes moves with services.
-    CatalogNodeIndex = "cat.node_index", [onward(1, 13, 0)], None, "S D";
+    CatalogNodeIndex = "cat.node_index", [onward(1, 13, 0)], None, "N D";
     /// A service with an id and no name is refused with the long text.
-    CatalogServiceNameText = "cat.svc_name_text", [onward(1, 14, 0)], None, "S H";
+    CatalogServiceNameText = "cat.svc_name_text", [onward(1, 14, 0)], None, "N H";
     /// A service with neither id nor name is refused with the long text.
-    CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "S D";
+    CatalogServiceEmptyText = "cat.svc_empty_text", [onward(1, 21, 2)], None, "N D";
     /// A service that supports Connect natively needs a port or a socket, as a proxy does. The release is unknown
     /// ("between"): the newest one is here.
     CatalogNativePort = "cat.native_port", [onward(1, 22, 0)], None, "V";
@@ -261,28 +261,28 @@ behaviours! {
     CatalogReadReplica = "cat.read_replica", [onward(1, 22, 0)], None, "V N";
 
     /// `catalog/services` takes a filter; before, it was ignored.
-    CatalogServicesFilter = "cat.services_filter", [onward(1, 14, 0)], None, "S D";
+    CatalogServicesFilter = "cat.services_filter", [onward(1, 14, 0)], None, "N D";
 
     // Fields of JSON.
 
     /// A check has `ExposedPort`.
-    JsonCheckExposedPort = "json.check_fields.exposed_port", [onward(1, 10, 0)], None, "S D";
+    JsonCheckExposedPort = "json.check_fields.exposed_port", [onward(1, 10, 0)], None, "N D";
     /// A check has `Interval` and `Timeout`.
-    JsonCheckInterval = "json.check_fields.interval", [onward(1, 10, 2)], None, "S D";
+    JsonCheckInterval = "json.check_fields.interval", [onward(1, 10, 2)], None, "N D";
     /// A service of a node omits `Port` where it is 0, and its `Proxy` has `Mode`.
-    JsonNodeServiceMode = "json.node_service.mode", [onward(1, 10, 0)], None, "S H";
+    JsonNodeServiceMode = "json.node_service.mode", [onward(1, 10, 0)], None, "N H";
     /// A service of a node has `PeerName`.
-    JsonNodeServicePeerName = "json.node_service.peer_name", [onward(1, 13, 0)], None, "S H";
+    JsonNodeServicePeerName = "json.node_service.peer_name", [onward(1, 13, 0)], None, "N H";
     /// Services have `SocketPath`.
-    JsonCatalogServiceSocketPath = "json.catalog_service.socket_path", [onward(1, 10, 0)], None, "S H";
+    JsonCatalogServiceSocketPath = "json.catalog_service.socket_path", [onward(1, 10, 0)], None, "N H";
     /// agent/self has `PrimaryDatacenter`.
-    JsonAgentSelfPrimaryDatacenter = "json.agent_self.primary_datacenter", [onward(1, 11, 0)], None, "S H";
+    JsonAgentSelfPrimaryDatacenter = "json.agent_self.primary_datacenter", [onward(1, 11, 0)], None, "N H";
     /// agent/self has `BuildDate`.
-    JsonAgentSelfBuildDate = "json.agent_self.build_date", [line(1, 12, 6), onward(1, 13, 0)], None, "S D";
+    JsonAgentSelfBuildDate = "json.agent_self.build_date", [line(1, 12, 6), onward(1, 13, 0)], None, "N D";
     /// agent/self has `BindAddr`.
-    JsonAgentSelfBindAddress = "json.agent_self.bind_addr", [onward(1, 22, 0)], None, "S D";
+    JsonAgentSelfBindAddress = "json.agent_self.bind_addr", [onward(1, 22, 0)], None, "N D";
     /// A service of the agent has `Datacenter`.
-    JsonAgentServiceDatacenter = "json.agent_service_dc", [onward(1, 9, 0)], None, "S D";
+    JsonAgentServiceDatacenter = "json.agent_service_dc", [onward(1, 9, 0)], None, "N D";
     /// `DebugConfig` of agent/self groups the settings of ACLs, TLS and the UI. Between 1.8.7 and 1.22, the newest known.
     JsonDebugConfigNested = "json.debug_config", [onward(1, 22, 0)], None, "V N";
     /// Where the handler of coordinate/update refuses a body, it returns the error; before, it writes it itself. The release
@@ -352,20 +352,20 @@ behaviours! {
     /// The tags of a member have `ft_si`.
     AgentTagIntentions = "agent.tag_ft_si", [onward(1, 14, 0)], None, "V N I";
     /// The node's `Meta` has `consul-version`.
-    JsonNodeMetaVersion = "json.node_meta_version", [onward(1, 16, 1)], None, "S D";
+    JsonNodeMetaVersion = "json.node_meta_version", [onward(1, 16, 1)], None, "N D";
     /// A prepared query has `Targets` and `Peer`, its result `PeerName`.
-    JsonQueryPeer = "json.query.peer", [onward(1, 14, 0)], None, "S H";
+    JsonQueryPeer = "json.query.peer", [onward(1, 14, 0)], None, "N H";
     /// A prepared query has `SamenessGroup`.
-    JsonQuerySamenessGroup = "json.query.sameness_group", [onward(1, 16, 0)], None, "S H";
+    JsonQuerySamenessGroup = "json.query.sameness_group", [onward(1, 16, 0)], None, "N H";
     /// The result of a prepared query has `Index` 1; before, 0.
-    JsonQueryIndexOne = "json.query.index", [onward(1, 12, 0)], None, "S H";
+    JsonQueryIndexOne = "json.query.index", [onward(1, 12, 0)], None, "N H";
 
     /// Services have `Ports`.
-    JsonServicePorts = "json.service_ports", [onward(1, 22, 0)], None, "S D";
+    JsonServicePorts = "json.service_ports", [onward(1, 22, 0)], None, "N D";
     /// Bodies may name a `Partition`.
     JsonPartition = "json.partition", [onward(1, 11, 0)], None, "S H";
     /// Services and nodes have a `Locality`.
-    JsonLocality = "json.locality", [onward(1, 16, 0)], None, "S H";
+    JsonLocality = "json.locality", [onward(1, 16, 0)], None, "N H";
     /// Definitions of checks have `TLSServerName`.
     JsonCheckTlsServerName = "json.check_definition.tls_server_name", [onward(1, 9, 0)], None, "I";
     /// Definitions of checks have `H2PING` and `H2PingUseTLS`.
@@ -411,23 +411,23 @@ behaviours! {
     // The agent, health, queries, events.
 
     /// An unknown service id is answered with 404; before, with 200.
-    AgentUnknownService404 = "agent.unknown_service.404", [onward(1, 11, 0)], None, "S D";
+    AgentUnknownService404 = "agent.unknown_service.404", [onward(1, 11, 0)], None, "N D";
     /// That 404 says that the id is meant and not the name.
-    AgentUnknownServiceText = "agent.unknown_service.text", [onward(1, 12, 0)], None, "S D";
+    AgentUnknownServiceText = "agent.unknown_service.text", [onward(1, 12, 0)], None, "N D";
     /// An unknown check id is answered with 500 `Unknown check "x"`; before, with 200 or the text about TTL.
     AgentUnknownCheck500 = "agent.unknown_check.500", [onward(1, 11, 0)], None, "S D";
     /// An unknown check id is answered with 404.
-    AgentUnknownCheck404 = "agent.unknown_check.404", [onward(1, 11, 2)], None, "S D";
+    AgentUnknownCheck404 = "agent.unknown_check.404", [onward(1, 11, 2)], None, "N D";
     /// That 404 says that the id is meant and not the name.
-    AgentUnknownCheckText = "agent.unknown_check.text", [onward(1, 12, 0)], None, "S D";
+    AgentUnknownCheckText = "agent.unknown_check.text", [onward(1, 12, 0)], None, "N D";
     /// A check for an unknown service is refused with 404; before, with 500.
-    AgentCheckUnknownService404 = "agent.check_unknown_svc", [onward(1, 11, 0)], None, "S H";
+    AgentCheckUnknownService404 = "agent.check_unknown_svc", [onward(1, 11, 0)], None, "N H";
     /// An agent's check keeps its status until it has passed or failed as often as it says; 1.8 goes by the last run.
-    AgentCheckThresholds = "agent.check_thresholds", [onward(1, 9, 0)], None, "S I";
+    AgentCheckThresholds = "agent.check_thresholds", [onward(1, 9, 0)], None, "N I";
     /// The text about a missing interval names all kinds of check that are run; some came earlier, one by one.
-    AgentCheckIntervalText = "agent.check_interval_text", [onward(1, 14, 0)], None, "S H";
+    AgentCheckIntervalText = "agent.check_interval_text", [onward(1, 14, 0)], None, "N H";
     /// `agent/version` exists.
-    AgentVersion = "agent.version", [onward(1, 16, 0)], None, "S H";
+    AgentVersion = "agent.version", [onward(1, 16, 0)], None, "N H";
     /// Metrics in Prometheus' format, where they are off, are an empty answer that says why in a header; before, 415. The
     /// release is not known (operator.md 7).
     AgentPrometheusReason = "agent.prometheus_reason", [onward(1, 22, 0)], None, "V N";
@@ -443,44 +443,44 @@ behaviours! {
     /// The release is not known (operator.md 7).
     MetricsOfState = "metrics.state", [onward(1, 22, 0)], None, "V N";
     /// health/service with an index says `X-Consul-Query-Backend: streaming`.
-    HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "S D";
+    HealthStreaming = "health.streaming", [onward(1, 10, 1)], None, "N D";
     /// The 404 of a prepared query has the index headers.
-    QueryNotFoundHeaders = "query.404_headers", [onward(1, 12, 0)], None, "S H";
+    QueryNotFoundHeaders = "query.404_headers", [onward(1, 12, 0)], None, "N H";
     /// The payload of an event is limited to 300 bytes.
-    EventLimit = "event.limit", [onward(1, 22, 0)], None, "S D";
+    EventLimit = "event.limit", [onward(1, 22, 0)], None, "N D";
 
     // ACLs.
 
     /// An answer says in a header that rows were removed from it.
-    HttpFilteredHeader = "http.filtered_header", [onward(1, 11, 0)], None, "S D";
+    HttpFilteredHeader = "http.filtered_header", [onward(1, 11, 0)], None, "V N D";
     /// A denial names the accessor and the permission.
-    AclDeniedText = "acl.denied_text", [onward(1, 12, 0)], None, "S D";
+    AclDeniedText = "acl.denied_text", [onward(1, 12, 0)], None, "V N D";
     /// The endpoints of the legacy ACL system are gone.
-    AclLegacyRemoved = "acl.legacy", [onward(1, 11, 0)], None, "S D";
+    AclLegacyRemoved = "acl.legacy", [onward(1, 11, 0)], None, "V N D";
     /// The endpoints of templated policies exist.
-    AclTemplatedPolicies = "acl.templated_policies", [onward(1, 17, 0)], None, "S D";
+    AclTemplatedPolicies = "acl.templated_policies", [onward(1, 17, 0)], None, "N D";
     /// An argument that rules give twice is an error; before, the last one counted.
-    AclArgumentsOnce = "acl.dup_keys", [onward(1, 20, 2)], None, "S D";
+    AclArgumentsOnce = "acl.dup_keys", [onward(1, 20, 2)], None, "V N D";
     /// Rules have `mesh`; before, it was ignored.
     AclMeshRules = "acl.mesh_rules", [onward(1, 10, 0)], None, "D";
     /// Rules have `peering`; before, it was ignored.
     AclPeeringRules = "acl.peering_rules", [onward(1, 13, 0)], None, "D";
 
     /// An unknown token of a server that was never bootstrapped is told that it must be.
-    AclNotBootstrapped = "acl.not_bootstrapped", [onward(1, 15, 0)], None, "S D";
+    AclNotBootstrapped = "acl.not_bootstrapped", [onward(1, 15, 0)], None, "V N D";
     /// A denial of a request without a token says `anonymous token`.
-    AclDeniedAnonymous = "acl.denied_text.anonymous", [onward(1, 15, 0)], None, "S D";
+    AclDeniedAnonymous = "acl.denied_text.anonymous", [onward(1, 15, 0)], None, "N D";
     /// `acl/bootstrap` takes a secret.
     AclBootstrapSecret = "acl.bootstrap_secret", [onward(1, 15, 0)], None, "N D";
     /// Missing policies, roles, auth methods and binding rules are 404 with a text, and so is deleting missing objects;
     /// before, policies were 403, the others an empty 404, and deleting succeeded.
-    AclMissing404 = "acl.missing_404", [onward(1, 15, 0)], None, "S D";
+    AclMissing404 = "acl.missing_404", [onward(1, 15, 0)], None, "V N D";
     /// Lists of tokens show the secrets.
-    AclListSecrets = "acl.stub_secret", [onward(1, 10, 1)], None, "S D";
+    AclListSecrets = "acl.stub_secret", [onward(1, 10, 1)], None, "V N D";
     /// There is a builtin policy that allows reading everything.
-    AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "S D";
+    AclReadOnlyPolicy = "acl.readonly_policy", [onward(1, 16, 1)], None, "V N D";
     /// The name of a policy may have a slash.
-    AclPolicyNameSlash = "acl.policy_name_text", [onward(1, 16, 1)], None, "S D";
+    AclPolicyNameSlash = "acl.policy_name_text", [onward(1, 16, 1)], None, "V N D";
     /// A missing token is told in words. The release is not known: between 1.8.7 and late 2025 (acl.md 13).
     AclTokenMissingText = "acl.token_missing", [onward(1, 22, 0)], None, "V N";
     /// Policies and roles are listed by name; before, by id. The release is not known (acl.md 13).
@@ -542,13 +542,13 @@ behaviours! {
     /// Configuration keys that 1.8.7 refuses are known.
     CliLaterKeys = "cli.later_keys", [onward(1, 9, 0)], None, "V I";
     /// What an agent prints at its start has one line for each sort of encryption.
-    CliBannerLong = "cli.banner", [onward(1, 12, 0)], None, "S I";
+    CliBannerLong = "cli.banner", [onward(1, 12, 0)], None, "N I";
     /// `Consul agent running!` is a line of the log; before, `==> Consul agent running!` outside of it.
-    LogRunningLine = "log.running_line", [onward(1, 11, 0)], None, "S H";
+    LogRunningLine = "log.running_line", [onward(1, 11, 0)], None, "N H";
     /// The line of an HTTP listener is `Starting server: ...`; before, `Started HTTP server: ...`.
-    LogStartingServer = "log.starting_server", [onward(1, 9, 0)], None, "S H";
+    LogStartingServer = "log.starting_server", [onward(1, 9, 0)], None, "N H";
     /// Servers have a port for gRPC over TLS.
-    PortGrpcTls = "port.grpc_tls", [onward(1, 14, 0)], None, "S D";
+    PortGrpcTls = "port.grpc_tls", [onward(1, 14, 0)], None, "N D";
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/alias/follows-a-service",
         claim: "An alias has the worst status of a service's checks, and says which check that is",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r34",
         needs: ALONE,
         run: |t| {
             let (web, alias) = followed(t);
@@ -67,7 +67,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/alias/of-a-service-that-comes",
         claim: "An alias of a service that is not there is critical, of one without checks it passes",
-        source: "observed on 1.8.7, which in rare runs overlooks that a service goes",
+        source: "session.md 4.4.r34",
         needs: ALONE,
         run: |t| {
             let (web, side) = (t.agent_service("web"), t.agent_service("side"));
@@ -84,7 +84,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/alias/of-a-node",
         claim: "An alias of a node in the catalog follows it; the first critical check counts, else the last in warning",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r34",
         needs: ALONE,
         run: |t| {
             let (node, side) = (t.node("ext"), t.agent_service("side"));
@@ -114,7 +114,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/script/exit-codes",
         claim: "The exit code of a script decides: 0 passes, 1 is a warning, everything else is critical",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r35",
         needs: ALONE,
         settings: r#"{"enable_script_checks":true,"check_update_interval":"0s"}"#,
         run: |t| {

@@ -111,7 +111,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/register-refusals",
         claim: "A check that cannot be run is refused: no name, an unknown status, a TTL and an interval, neither of the two",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             refused(t, "", 400, "Request decode failed: EOF");
@@ -219,7 +219,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/types",
         claim: "The type of a check follows from what it asks: http before tcp",
-        source: "session.md 4.2, 4.4; seen on 1.8.7",
+        source: "session.md 4.2, 4.4",
         needs: NEEDS,
         run: |t| {
             let address = "127.0.0.1:9";
@@ -392,7 +392,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/output-is-cut",
         claim: "An output of more than 4096 bytes, or than the check allows, is cut and says so",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             let id = t.agent_check("short");
@@ -416,7 +416,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/output-limit",
         claim: "A check has less of its output kept than the agent's 4096 bytes, and not more",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             let id = t.agent_check("c");

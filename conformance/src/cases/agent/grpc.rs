@@ -125,7 +125,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/grpc-health",
         claim: "A gRPC check passes when the health service says that what stands behind the slash serves",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             t.not_compared("the system chooses the port of the health service");
@@ -151,7 +151,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/check/grpc-without-a-port-before-1-22",
         claim: "A gRPC check that cannot connect is critical, and says so in the words of Go's library",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {

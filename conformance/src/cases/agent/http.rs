@@ -98,7 +98,7 @@ fn turns_critical(t: &Trial, url: &str, why: &str) {
 pub(in crate::cases) const CASES: &[Case] = &[Case {
     id: "agent/check/http-broken",
     claim: "An HTTP check of a server that breaks HTTP is critical, and says how in the words of Go's library",
-    source: "session.md 4.4; seen on 1.8.7",
+    source: "session.md 4.4",
     needs: NEEDS,
     run: |t| {
         t.not_compared("the system chooses the port of the server");

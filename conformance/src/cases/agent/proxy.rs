@@ -24,7 +24,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/sidecar/comes-and-goes",
         claim: "A sidecar is registered with its service, has its tags and meta data and two checks, and goes with it",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r9, 4.4.r36",
         needs: NEEDS,
         run: |t| {
             let web = t.agent_service("web");
@@ -63,7 +63,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/sidecar/refusals",
         claim: "A sidecar has no id and no sidecar of its own, and gateways have none",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r36",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
@@ -84,7 +84,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/sidecar/refused-checks-before-1-13",
         claim: "What is wrong with a sidecar's own checks and meta data is a 500",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r36",
         until: Some(Version::V1_12),
         needs: NEEDS,
         run: |t| {
@@ -101,7 +101,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/proxy/is-kept",
         claim: "All that a proxy says is shown by the agent and the catalog",
-        source: "observed on 1.8.7",
+        source: "session.md 4.4.r7",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
@@ -162,7 +162,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/proxy/refusals",
         claim: "All that is wrong with a proxy or gateway is said at once",
-        source: "observed on 1.8.7",
+        source: "session.md 4.2.r13, 4.4.r36",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
@@ -188,7 +188,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/proxies-and-native",
         claim: "Who asks for the Connect of a service gets its proxies and the instances that need none",
-        source: "observed on 1.8.7",
+        source: "session.md 4.5",
         until: Some(Version::V1_22),
         run: |t| {
             let node = t.node("n");

@@ -142,7 +142,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/service/parameters",
         claim: "Of a read's parameters one service of the agent knows how long to wait, and nothing of consistency",
-        source: "seen on 1.8.7",
+        source: "session.md 4.4.r12",
         run: |t| {
             let path = "/v1/agent/service/conformance-nobody";
             t.api_get(&format!("{path}?wait=x"))
@@ -263,7 +263,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/service/replaces-its-checks",
         claim: "Registering a service again adds to its checks; with ?replace-existing-checks it drops the others",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             let id = t.agent_service("s");
@@ -366,7 +366,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/health/unknown-is-404",
         claim: "How an unknown service does is 404, and critical, by its id; by its name there is nothing",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: NEEDS,
         run: |t| {
             let by_id = "/v1/agent/health/service/id/none";
@@ -451,7 +451,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/service/content-hash-before-1-9",
         claim: "The hash of a service's content follows from its fields alone",
-        source: "session.md 4.4 (seen on 1.8.7)",
+        source: "session.md 4.4",
         until: Some(Version::V1_9),
         needs: &[Feature::AgentRegistration, Feature::OwnServer],
         run: |t| {

@@ -97,7 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/definition/output-size",
         claim: "The catalog keeps the limit of a check's output, too",
-        source: "session.md 4.2; seen on 1.8.7",
+        source: "session.md 4.2",
         until: Some(Version::V1_9),
         needs: NEEDS,
         run: |t| {
@@ -146,7 +146,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/definition/types-in-order",
         claim: "Of several types that a definition describes the first counts of grpc, http, ttl, tcp, alias, docker and script",
-        source: "session.md 4.2; seen on 1.8.7",
+        source: "session.md 4.2",
         until: Some(Version::V1_9),
         needs: NEEDS,
         run: |t| {

@@ -9,7 +9,7 @@ use crate::case::version::Version;
 use crate::cases::support::catalog::register;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "API docs, Features: filtering; session.md 4.5";
+const SOURCE: &str = "session.md 4.5";
 
 /// A path with a filter behind it, which may hold any text.
 pub(in crate::cases) fn filtered(path: &str, filter: &str) -> String {
@@ -157,7 +157,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "filter/operators/of-what-is-absent",
         claim: "Of a name that a map does not have everything holds but equality and containment, even that it matches",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         until: Some(Version::V1_10),
         needs: NEEDS,
         run: |t| {
@@ -470,7 +470,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "filter/errors/place-among-others",
         claim: "Parameters of reads and the datacenter are looked at before the filter, whose error is told as one of a read",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         run: |t| {
             let path = "/v1/catalog/service/nobody?filter=Nope==1";
             t.api_get(&format!("{path}&stale&consistent"))
@@ -489,7 +489,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "filter/errors/endpoints",
         claim: "Every read of nodes, services and checks by name looks at the filter, those of names and sessions do not",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         until: Some(Version::V1_10),
         run: |t| {
             for path in [

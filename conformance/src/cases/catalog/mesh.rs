@@ -171,7 +171,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/no-virtual-address-before-1-11",
         claim: "Proxies and native services have no addresses but their own",
-        source: "1.22.md B4.5; observed on 1.8.7",
+        source: "1.22.md B4.5",
         until: Some(Version::V1_11),
         needs: NEEDS,
         run: |t| {

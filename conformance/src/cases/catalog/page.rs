@@ -229,7 +229,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "page/node/form",
         claim: "ui/node shows the node without datacenter and indexes, then its services and its checks",
-        source: "operator.md 3.r13",
+        source: "operator.md 3.r13; operator.md 3.r13b",
         until: Some(Version::V1_10),
         needs: &[Feature::OwnServer],
         run: |t| {
@@ -254,7 +254,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "page/node/missing",
         claim: "ui/node of a missing node is 404 without a text or an index; without a name it is refused",
-        source: "operator.md 3.r13, 3.r16",
+        source: "operator.md 3.r13, 3.r16; operator.md 3.r13b",
         run: |t| {
             ui(t, "node/none")
                 .is(404, "")

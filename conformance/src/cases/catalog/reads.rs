@@ -10,7 +10,7 @@ use crate::case::version::Version;
 use crate::cases::support::catalog::{check, deregister, register, service_check};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "API docs, Catalog and Health; session.md 4.5";
+const SOURCE: &str = "session.md 4.5";
 
 /// A service that no other case has, with an instance on two nodes of which the first has meta data; gives both
 /// names.
@@ -43,7 +43,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/service/no-meta-data",
         claim: "catalog/service shows {} for the meta data of a service that has none, where the other reads show null",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, _) = two_nodes(t);
@@ -97,7 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-meta/last-of-a-name",
         claim: "Of two node-meta= with the same name the last counts",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, _) = two_nodes(t);
@@ -112,7 +112,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-meta/ignored-of-one-node",
         claim: "Reads of one node do not look at node-meta=",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (_, first) = two_nodes(t);
@@ -126,7 +126,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-meta/indexes",
         claim: "With node-meta= the services have the nodes' index, too, and the checks of a service have the service's",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
             t.not_compared("tags come in an order of chance");
@@ -178,7 +178,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/tag/empty",
         claim: "An empty tag= is a tag that no instance has",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, _) = two_nodes(t);
@@ -196,7 +196,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/near/unknown-places",
         claim: "near= a node whose place in the network nobody knows changes nothing",
-        source: "API docs, Catalog: near; session.md 4.5",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, first) = two_nodes(t);
@@ -239,7 +239,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-services/list",
         claim: "catalog/node-services shows a node and the list of its services, and null for both of a node that is not there",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, first) = two_nodes(t);
@@ -259,7 +259,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/nobody",
         claim: "A service without proxies has none in catalog/connect and health/connect",
-        source: "API docs, Catalog: list nodes for Connect-capable service",
+        source: "session.md 4.5",
         needs: NEEDS,
         run: |t| {
             let (service, _) = two_nodes(t);
@@ -272,7 +272,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/indexes",
         claim: "Without proxies the index is the service's, until some service has lost its last instance: then it is the index of that",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
             let (service, first) = two_nodes(t);
@@ -303,7 +303,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/connect/index-of-proxies-alone",
         claim: "The index of a service that has proxies and no instance is that of all services and nodes, also when some service has lost its last instance",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
             let node = t.register_node("n");
@@ -329,7 +329,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/services/index-of-a-nodes-check",
         claim: "A check of a node that is deregistered moves the index of the services, and of the node; one that is written does not",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         until: Some(Version::V1_10),
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
@@ -352,7 +352,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/service/index-of-nobody",
         claim: "While no service has lost its last instance, a service without instances has the index of nodes and services, in health that of checks, too",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
             t.not_compared("the indexes of the agent's own rows move by themselves");
@@ -372,7 +372,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/gateways/none",
         claim: "A gateway that is not there has null services, and a service no ingress gateways, at index 1",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         until: Some(Version::V1_22),
         run: |t| {
             t.api_get("/v1/catalog/gateway-services/nobody")
@@ -387,7 +387,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/errors/missing-names",
         claim: "The reads of one thing without its name are 400",
-        source: "session.md 4.5 (seen on 1.8.7)",
+        source: "session.md 4.5",
         run: |t| {
             for (path, what) in [
                 ("/v1/catalog/node-services/", "node name"),

@@ -397,7 +397,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "config/refusal/mesh-since-1-22",
         claim: "Late 2025 looks at the gateways, the mesh, what peers see of it, and who issues its tokens",
-        source: "operator.md 4.2.r21 to 4.2.r24",
+        source: "operator.md 4.2.r21 to 4.2.r24; operator.md 4.2.r27",
         since: Version::V1_22,
         needs: &[Feature::OwnServer],
         run: |t| {

@@ -244,7 +244,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/header/effective-consistency",
         claim: "Reads of the catalog and of health say which consistency was in effect: leader, or what was asked for",
-        source: "session.md 0.11",
+        source: "session.md 0.11; 1.22.md A6.r1",
         run: |t| {
             t.not_compared("the indexes of the agent's own rows move by themselves");
             for path in [

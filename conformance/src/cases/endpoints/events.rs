@@ -9,7 +9,7 @@ use crate::case::version::Version;
 use crate::wire::Request;
 use crate::wire::answer::Answer;
 
-const SOURCE: &str = "API docs, Events; session.md 4.6";
+const SOURCE: &str = "session.md 4.6";
 
 /// Fires an event with a payload; gives the answer.
 fn fire(t: &Trial, name: &str, query: &str, payload: &str) -> Answer {
@@ -92,7 +92,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "event/fire/too-large",
         claim: "An event of more than 512 bytes with what belongs to it is 500",
-        source: "session.md 4.6 (seen on 1.8.7)",
+        source: "session.md 4.6",
         until: Some(Version::V1_10),
         run: |t| {
             // Well away from the limit: the clock of events counts as well, and grows with each.
@@ -236,7 +236,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "event/list/parameters",
         claim: "A list looks at wait and index and at no other parameter of reads",
-        source: "session.md 4.6 (seen on 1.8.7)",
+        source: "session.md 4.6",
         run: |t| {
             t.api_get("/v1/event/list?index=x")
                 .says(400, "Invalid index");
@@ -252,7 +252,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "event/name/any-bytes",
         claim: "The name of an event may be any bytes; events are found by theirs alone, and shown with a replacement for each other byte",
-        source: "observed on 1.8.7",
+        source: "session.md 4.6",
         run: |t| {
             let name = t.node("event");
             for (bytes, shown) in [

@@ -150,7 +150,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "operator/autopilot/refusals",
         claim: "A body is looked at before cas, cas before the datacenter",
-        source: "operator.md 1.r5, 1.r6",
+        source: "operator.md 1.r5, 1.r6; operator.md 1.r7",
         run: |t| {
             let br = prefix(t);
             let refused = |query: &str, body: &str, words: &str| {

@@ -108,7 +108,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/parameter/datacenters-with-both-modes",
         claim: "catalog/datacenters refuses two consistency modes and then goes on: the list follows the refusal",
-        source: "seen on 1.8.7; later versions are not known",
+        source: "session.md 4.5.r8",
         until: Some(Version::V1_9),
         needs: &[Feature::SingleServer],
         run: |t| {

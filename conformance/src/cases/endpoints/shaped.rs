@@ -40,7 +40,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/connect/roots",
         claim: "There is one active root certificate, in connect/ca/roots as for the agent, with its key's kind and its trust domain",
-        source: "API docs, Connect: list CA root certificates; features.md 3",
+        source: "operator.md 3.r8",
         until: Some(Version::V1_22),
         // Enabled in development mode alone.
         settings: r#"{"connect": {"enabled": true}}"#,
@@ -105,7 +105,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/connect/unknown-paths",
         claim: "Below agent/connect there are authorize and the certificates alone, and before 1.13 no peering, with or without a slash",
-        source: "operator.md 3.r2, 3.r11b",
+        source: "operator.md 3.r2, 3.r11b; operator.md 3.r11",
         run: |t| {
             for path in ["nope", "ca", "proxy/x", ""] {
                 t.api_get(&format!("/v1/agent/connect/{path}"))
@@ -122,7 +122,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/connect/intentions",
         claim: "Without intentions the list of them is empty, at index 1",
-        source: "API docs, Connect: list intentions (seen on 1.8.7)",
+        source: "operator.md 4.5.r3",
         until: Some(Version::V1_22),
         needs: &[Feature::OwnServer],
         run: |t| {
@@ -135,7 +135,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/config/none",
         claim: "Without config entries a kind has none, one is 404 by its name, and its deletion succeeds",
-        source: "API docs, Config (seen on 1.8.7)",
+        source: "operator.md 4.1.r5, 4.1.r6, 4.1.r10",
         until: Some(Version::V1_22),
         needs: &[Feature::OwnServer],
         run: |t| {
@@ -182,7 +182,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/config/tenancy",
         claim: "Whoever names a namespace is refused before the kind is looked at",
-        source: "seen on 1.8.7",
+        source: "operator.md 4.1",
         until: Some(Version::V1_10),
         run: |t| {
             let refusal = "Bad request: Invalid query parameter: \"ns\" - Namespaces are a Consul Enterprise feature";
@@ -196,7 +196,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/config/kinds",
         claim: "A kind of config entries that there is not is 500, and 400 when it is to be deleted",
-        source: "features.md 3 (seen on 1.8.7)",
+        source: "operator.md 4.1.r9, 4.1.r14",
         until: Some(Version::V1_10),
         run: |t| {
             let text = "invalid config entry kind: nope";
@@ -232,7 +232,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/coordinate/nodes",
         claim: "A node whose place is not known is 404 without a text, and the datacenters list the agent's own",
-        source: "API docs, Coordinates (seen on 1.8.7)",
+        source: "operator.md 2.r15, 2.r17",
         run: |t| {
             t.api_get("/v1/coordinate/node/nobody").is(404, "");
             t.api_get("/v1/coordinate/nodes").status_is(200);
@@ -247,7 +247,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/operator/raft-configuration",
         claim: "The one server leads and votes",
-        source: "API docs, Operator: raft; 1.22.md part C",
+        source: "1.22.md part C",
         needs: &[Feature::SingleServer],
         run: |t| {
             t.api_get("/v1/operator/raft/configuration")
@@ -275,7 +275,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "shaped/operator/parameters",
         claim: "The parameters of reads are looked at before the datacenter, though nothing can be waited for",
-        source: "seen on 1.8.7",
+        source: "operator.md 2",
         run: |t| {
             let path = "/v1/operator/raft/configuration";
             t.api_get(&format!("{path}?dc=conformance-nowhere"))

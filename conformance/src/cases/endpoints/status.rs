@@ -352,7 +352,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/self/settings-as-configured",
         claim: "DebugConfig shows what was configured",
-        source: "operator.md 8 (seen on 1.8.7)",
+        source: "operator.md 8",
         settings: r#"{"node_meta": {"rack": "r1"}, "session_ttl_min": "5s", "limits": {"http_max_conns_per_client": 77},
             "check_output_max_size": 5, "http_config": {"response_headers": {"A": "b"}, "block_endpoints": ["/v1/operator"]}}"#,
         run: |t| {
@@ -405,7 +405,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/self/counts-services-and-checks",
         claim: "The statistics count the agent's own services, its checks, and those of them that have a TTL",
-        source: "operator.md 8 (seen on 1.8.7)",
+        source: "operator.md 8",
         needs: &[Feature::OwnServer, Feature::AgentRegistration],
         run: |t| {
             let service = serde_json::json!({"Name": t.node("s"), "Check": {"TTL": "9s"}});
@@ -482,7 +482,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/members/pools",
         claim: "?wan shows the agent with its datacenter behind its name; all segments may be asked for and no single one",
-        source: "observed on 1.8.7",
+        source: "session.md 4.5.r11",
         needs: &[Feature::SingleServer],
         run: |t| {
             let own = own_member(t);

@@ -7,14 +7,13 @@ use crate::case::feature::Feature;
 use crate::case::version::Version;
 use crate::cases::support::txn_catalog::{service_op, shown};
 
-const SOURCE: &str = "observed on 1.8.7";
 const NEEDS: &[Feature] = &[Feature::Registration];
 
 pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/empty-durations",
         claim: "An empty text is no duration, neither in the catalog nor in a transaction",
-        source: SOURCE,
+        source: "session.md 4.2.r22",
         run: |t| {
             let text = r#"time: invalid duration """#;
             for field in ["Interval", "Timeout", "DeregisterCriticalServiceAfter"] {
@@ -36,7 +35,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/number-beyond-durations",
         claim: "A number that no duration can hold is a negative one",
-        source: SOURCE,
+        source: "session.md 4.2.r22",
         run: |t| {
             let body = r#"{"Name":"a","TTL":1e20}"#;
             t.api_put("/v1/agent/check/register", body)
@@ -47,7 +46,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/kinds-of-ignored-fields",
         claim: "Fields that are of no account have to be of their kind all the same",
-        source: SOURCE,
+        source: "session.md 4.2.r23; kv.md 7.5",
         run: |t| {
             for (target, body, text) in [
                 (
@@ -69,7 +68,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/service/weights-that-cannot-be",
         claim: "A transaction gives a service whose weights cannot be those of a service without any",
-        source: SOURCE,
+        source: "kv.md 7.5.r11",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -90,7 +89,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-services/none",
         claim: "A node without services has no list of them, unless it is filtered",
-        source: SOURCE,
+        source: "session.md 4.5.r3",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("bare");
@@ -104,7 +103,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/service/tags-as-given",
         claim: "A transaction shows the tags of a service as they were given, null or an empty list; other reads show a list",
-        source: SOURCE,
+        source: "kv.md 7.5.r11",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -128,7 +127,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/weights-that-cannot-be",
         claim: "The catalog gives a service whose weights cannot be those of a service without any",
-        source: SOURCE,
+        source: "session.md 4.2.r24",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -152,7 +151,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/definition-as-given",
         claim: "Negative durations and headers without a list are kept in the definition of a check",
-        source: SOURCE,
+        source: "session.md 4.2.r22",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -171,7 +170,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/check-names-a-service",
         claim: "A check of the node keeps the service name and the tags that it came with, and stays one of the node",
-        source: SOURCE,
+        source: "session.md 4.2.r25",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -191,7 +190,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/join/nobody-there",
         claim: "An address where no agent listens cannot be joined",
-        source: SOURCE,
+        source: "session.md 4.4.r14",
         until: Some(Version::V1_22),
         run: |t| {
             t.api_put("/v1/agent/join/127.0.0.1:1", "").is(

@@ -13,7 +13,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/consistency/every-mode-answers",
         claim: "Every consistency gives the entry that was just written, with a known leader",
-        source: "API docs, consistency modes",
+        source: "kv.md 6.1.r1",
         needs: &[Feature::SingleServer],
         run: |t| {
             let key = t.key("k");

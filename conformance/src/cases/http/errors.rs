@@ -32,7 +32,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/errors/repeat-binary-bytes",
         claim: "Go guesses the type of an error, so one that repeats a control character is no text/plain",
-        source: "seen on 1.8.7",
+        source: "kv.md 6.4.r8",
         run: |t| {
             t.send(&Request::new("PUT", "/v1/session/create").body(r#"{"Behavior":"\u0001"}"#))
                 .is(500, "Invalid Behavior setting '\u{1}'")
@@ -55,7 +55,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/errors/broken-chunks-are-500",
         claim: "A PUT whose chunks are broken is 500 with Go's words, and nothing is written",
-        source: "seen on 1.8.7",
+        source: "kv.md 6.4.r9",
         run: |t| {
             let (key, host) = (t.key("k"), t.host());
             t.raw(format!(
@@ -69,7 +69,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/errors/a-body-cut-off-writes-nothing",
         claim: "A PUT whose body ends before its Content-Length is 500 with Go's words, and nothing is written",
-        source: "seen on 1.8.7",
+        source: "kv.md 6.4.r9",
         run: |t| {
             let (key, host) = (t.key("k"), t.host());
             let mut connection = t.connect();

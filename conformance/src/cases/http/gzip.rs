@@ -15,7 +15,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/gzip/large-answers",
         claim: "A large answer is compressed for who accepts gzip, as JSON and raw, and nothing is lost",
-        source: "API docs; kv.md 6.5",
+        source: "kv.md 6.5",
         run: |t| {
             let key = t.key("k");
             let value: Vec<u8> = (0..20_000_u32).flat_map(u32::to_le_bytes).collect();

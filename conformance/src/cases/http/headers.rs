@@ -221,7 +221,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/headers/effective-consistency-is-absent",
         claim: "KV and transactions never say X-Consul-Effective-Consistency",
-        source: "kv.md 6.1, 1.22.md A6.1",
+        source: "kv.md 6.1, 1.22.md A6.1; 1.22.md A6.r1",
         run: |t| {
             let key = t.key("k");
             for query in ["", "stale", "consistent", "recurse&stale", "cached"] {

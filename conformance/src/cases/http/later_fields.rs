@@ -113,7 +113,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/later-fields-before-1-9",
         claim: "Fields that later releases added are unknown, and refused, in every body that is read strictly",
-        source: "observed on 1.8.7",
+        source: "session.md 0.13",
         until: Some(Version::V1_9),
         run: |t| {
             for (target, body, words, fields) in ROWS {
@@ -128,7 +128,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/later-fields-of-queries-before-1-14",
         claim: "Peers and sameness groups are unknown fields of a prepared query",
-        source: "observed on 1.8.7",
+        source: "session.md 0.13",
         until: Some(Version::V1_13),
         run: |t| {
             for (body, field) in [
@@ -152,7 +152,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "endpoint/body/namespaces-of-the-catalog",
         claim: "The catalog says that namespaces belong to the other edition",
-        source: "observed on 1.8.7",
+        source: "session.md 0.13",
         run: |t| {
             let text = "Request decode failed: json: unknown field \"Namespace\" - Namespaces are a Consul Enterprise feature";
             let body = r#"{"Node":"n","Address":"1.1.1.1","Namespace":""}"#;

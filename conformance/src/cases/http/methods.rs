@@ -135,7 +135,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/methods/options-is-json-since-1-21-5",
         claim: "The empty answer of OPTIONS is called JSON in UTF-8",
-        source: "1.22.md A6.6, A6.7 [G] [D]",
+        source: "1.22.md A6.6, A6.7 [G] [D]; kv.md 6.7",
         since: Version::V1_21_5,
         run: |t| options_type(t, "application/json; charset=utf-8"),
         ..Case::REAL
@@ -212,7 +212,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/paths/api-since-1-17",
         claim: "What lies below /api/ is unknown in other words, and /api leads there",
-        source: "1.22.md A6.6 [H]",
+        source: "1.22.md A6.6 [H]; 1.22.md A6.r12",
         since: Version::V1_17,
         run: |t| {
             t.api_get("/api/nowhere")
@@ -228,7 +228,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/methods/connect-is-404",
         claim: "A CONNECT to a host is an unknown path",
-        source: "kv.md 6.6 (seen on 1.8.7)",
+        source: "kv.md 6.6",
         until: Some(Version::V1_20),
         run: |t| {
             t.raw(CONNECT).is(404, "404 page not found\n");

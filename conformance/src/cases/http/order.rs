@@ -89,7 +89,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/order/of-parameters",
         claim: "Consistency is looked at first, then Cache-Control, then wait, then index",
-        source: "kv.md 0, 0.10",
+        source: "kv.md 0, 0.10; 1.22.md A0.10",
         run: |t| {
             let bad = "max-age=abc";
             answers(t, "index=abc&wait=abc&stale&consistent", bad, STALE);
@@ -102,7 +102,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/order/parameters-before-handler",
         claim: "All of these are looked at before the key, the namespace, the conflicts and the datacenter",
-        source: "kv.md 0",
+        source: "kv.md 0; 1.22.md A0.11",
         run: |t| {
             let request = |method: &str, query: &str| {
                 t.send(&Request::new(method, &format!("/v1/kv/?index=abc&{query}")))

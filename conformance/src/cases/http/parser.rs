@@ -35,7 +35,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/parser/one-host-only",
         claim: "A request with two Host headers is a bad request",
-        source: "seen on 1.8.7",
+        source: "kv.md 0.1",
         until: Some(Version::V1_20),
         run: |t| refused(t, TWO_HOSTS, "400 Bad Request: too many Host headers"),
         ..Case::REAL
@@ -43,7 +43,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/parser/one-host-only-since-1-20",
         claim: "A request with two Host headers is a bad request, and the answer does not say why",
-        source: "seen on the server of Go 1.25",
+        source: "1.22.md A0.1",
         since: Version::V1_20,
         run: |t| refused(t, TWO_HOSTS, "400 Bad Request"),
         ..Case::REAL
@@ -83,7 +83,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/parser/unsupported-version",
         claim: "HTTP/2.0 on a request line is a bad request that says so",
-        source: "seen on 1.8.7",
+        source: "kv.md 0.1",
         until: Some(Version::V1_20),
         run: |t| {
             let words = "400 Bad Request: unsupported protocol version";
@@ -94,7 +94,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/parser/unsupported-version-since-1-20",
         claim: "HTTP/2.0 on a request line is 505",
-        source: "seen on the server of Go 1.25",
+        source: "1.22.md A0.1",
         since: Version::V1_20,
         run: |t| {
             let words = "505 HTTP Version Not Supported: unsupported protocol version";
@@ -105,7 +105,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/parser/unknown-transfer-encoding",
         claim: "A transfer encoding other than chunked is 501",
-        source: "1.22.md A0.1 [G]; seen on 1.8.7",
+        source: "1.22.md A0.1 [G]",
         run: |t| {
             t.raw("PUT /v1/kv/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip\r\n\r\n")
                 .is(501, "Unsupported transfer encoding")

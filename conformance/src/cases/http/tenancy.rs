@@ -175,7 +175,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/tenancy/partition-is-400-since-1-11",
         claim: "A partition, in the query or in a header, is 400, after a namespace",
-        source: "1.22.md A6.2 [H]",
+        source: "1.22.md A6.2 [H]; 1.22.md A6.r3",
         since: Version::V1_11,
         run: |t| {
             let target = format!("/v1/kv/{}", t.key("k"));
@@ -195,7 +195,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "http/tenancy/other-names-say-nothing",
         claim: "Only `ns` is a namespace: `namespace` and `ap` say nothing",
-        source: "1.22.md A6.2 [S]",
+        source: "1.22.md A6.2 [S]; 1.22.md A6.r4",
         run: |t| {
             let key = t.key("k");
             t.put(&key, "namespace=x&ap=y", "v").is(200, "true");

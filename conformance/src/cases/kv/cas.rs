@@ -7,7 +7,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/cas/zero-creates-only",
         claim: "cas=0 writes a missing key and refuses one that exists",
-        source: "API docs, KV store: update key, parameter cas",
+        source: "kv.md 2.4.r1, 2.4.r2",
         run: |t| {
             let key = t.key("k");
             t.put(&key, "cas=0", "a").is(200, "true");
@@ -20,7 +20,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/cas/needs-the-modify-index",
         claim: "cas=N writes iff N is the key's ModifyIndex, and never creates a key",
-        source: "API docs, KV store: update key, parameter cas",
+        source: "kv.md 2.4",
         run: |t| {
             let key = t.key("k");
             t.put(&key, "cas=9000000007", "x").is(200, "false");
@@ -142,7 +142,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/cas/one-winner",
         claim: "Of many that cas with the same index at once, exactly one is told true, and its value stays",
-        source: "API docs, KV store: update key, parameter cas",
+        source: "kv.md 2.4.r2",
         run: |t| {
             let key = t.key("k");
             for round in 0..5 {

@@ -25,7 +25,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/delete/one-key-only",
         claim: "Without ?recurse exactly the named key goes",
-        source: "API docs, KV store: delete key",
+        source: "kv.md 3.r1",
         run: |t| {
             for name in ["k", "k2", "k/x"] {
                 t.put(&t.key(name), "", "v").is(200, "true");
@@ -105,7 +105,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/delete/cas-needs-the-modify-index",
         claim: "cas=N deletes iff N is the key's ModifyIndex",
-        source: "API docs, KV store: delete key, parameter cas",
+        source: "kv.md 3.r4",
         run: |t| {
             let key = t.key("k");
             t.put(&key, "", "v").is(200, "true");

@@ -11,7 +11,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/get/list-of-one",
         claim: "An existing key is a list of one entry with its value, flags and indexes",
-        source: "API docs, KV store: read key",
+        source: "kv.md 1.2.r1, 1.3",
         run: |t| {
             let key = t.key("k");
             t.put(&key, "", "hello").is(200, "true");
@@ -60,7 +60,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/get/recurse-lists-the-prefix",
         claim: "?recurse lists every entry whose key starts with the path, in byte order, with its value",
-        source: "API docs, KV store: read key, parameter recurse",
+        source: "kv.md 1.1.r2",
         run: |t| {
             t.put(&t.key("p/b"), "", "2").is(200, "true");
             t.put(&t.key("p/a"), "flags=5", "1").is(200, "true");

@@ -9,7 +9,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/keys/all-under-a-prefix",
         claim: "?keys lists the names of all keys that start with the path",
-        source: "API docs, KV store: read key, parameter keys",
+        source: "kv.md 1.4.r1",
         run: |t| {
             let all = [
                 "foo", "foo/a", "foo/b/c", "foo/b/d", "foo/bar", "foobar", "zed",
@@ -39,7 +39,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/keys/separator-folds",
         claim: "With separator, keys are cut after its first occurrence behind the prefix, and each result stands once",
-        source: "API docs, KV store: read key, parameter separator",
+        source: "kv.md 1.4.r2, 1.4.r8",
         run: |t| {
             let folded = ["foo", "foo/", "foobar", "zed"];
             lists(t, "", "keys&separator=/", &folded);

@@ -219,7 +219,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/put/conflicting-parameters-are-400",
         claim: "Two or three of cas, acquire and release in one write are 400, whatever their values, and nothing is written",
-        source: "API docs, KV store: update key",
+        source: "kv.md 2.1.r5",
         run: |t| {
             let key = t.key("k");
             for query in [

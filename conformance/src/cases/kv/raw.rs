@@ -11,7 +11,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/get/raw-is-the-value",
         claim: "With ?raw the body is the value's bytes and nothing else, even from a dev agent",
-        source: "API docs, KV store: read key, parameter raw",
+        source: "kv.md 1.5",
         run: |t| {
             let key = t.key("k");
             let every_byte: Vec<u8> = (0..=255).collect();

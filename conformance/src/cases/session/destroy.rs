@@ -134,7 +134,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/destroy/only-that-one",
         claim: "Other sessions stay, also those of the same name and node",
-        source: "session.md 3.2",
+        source: "session.md 3.2.r2",
         run: |t| {
             let (one, other) = (
                 t.session(r#"{"Name":"twin"}"#),

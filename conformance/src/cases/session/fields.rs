@@ -182,7 +182,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/node/holds-many-sessions",
         claim: "One node may have any number of sessions at once",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r11",
         run: |t| {
             let sessions = t.together(8, |_| [t.session("{}"), t.session("{}"), t.session("{}")]);
             for session in sessions.iter().flatten() {

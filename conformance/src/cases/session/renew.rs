@@ -70,7 +70,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/renew/without-ttl",
         claim: "A session without TTL can be renewed, too",
-        source: "session.md 2, 3.4",
+        source: "session.md 2, 3.4.r4",
         run: |t| {
             for body in ["{}", r#"{"TTL":"0"}"#] {
                 let session = t.session(body);

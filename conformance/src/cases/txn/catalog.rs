@@ -14,7 +14,7 @@ use crate::cases::support::txn_catalog::{
 };
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "API docs, Transactions; kv.md 7.5";
+const SOURCE: &str = "kv.md 7.5";
 
 /// `set`, `get`, `cas`, `delete-cas` and `delete` of one thing: `fields` makes its fields for an address or output and an index.
 #[track_caller]

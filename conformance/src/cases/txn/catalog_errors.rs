@@ -141,7 +141,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/check/cas-passes-over-what-cannot-be-written",
         claim: "A check that cas 0 would make, but that has no node, no service or no id to be written with, is passed over: no error and no result",
-        source: "seen on 1.8.7",
+        source: "kv.md 7.5.r8, 7.5.r10",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {
@@ -250,7 +250,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/node/by-id",
         claim: "A get that gives an id finds the node of that id, whatever its name; a malformed id is told as one",
-        source: "kv.md 7.5; seen on 1.8.7",
+        source: "kv.md 7.5",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {

@@ -122,7 +122,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "txn/read/body-is-checked-before-the-parameters",
         claim: "When body and parameters are both wrong, the answer speaks of the body",
-        source: "seen on 1.8.7",
+        source: "kv.md 7.2.r2",
         run: |t| {
             t.api_put("/v1/txn?stale&consistent", "[")
                 .says(400, "Failed to parse body: unexpected EOF");

@@ -6,7 +6,6 @@ use crate::support::{Consul, create_session};
 
 const OWN_NODE: &str = r#""Node":"proconsul","Address":"127.0.0.1","SkipNodeUpdate":true"#;
 
-// trap: session 27
 #[test]
 fn what_others_put_on_the_agents_node_goes_within_two_minutes() {
     let consul = Consul::frozen(Version::V1_8_7);

@@ -26,7 +26,6 @@ fn waited(consul: &Consul, blocked: &mut Blocked, step: Duration) -> Duration {
     waited
 }
 
-// trap: kv 15
 #[test]
 fn no_wait_is_five_minutes_ten_are_the_most_and_jitter_comes_on_top() {
     for consul in both() {

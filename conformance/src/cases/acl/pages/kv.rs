@@ -129,7 +129,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/denied/words-since-1-15",
         claim: "The text of a denial names who lacks which permission on what",
-        source: "1.22.md A6.3 [D]; acl.md 2.11.r2, 13.r2",
+        source: "1.22.md A6.3 [D]; acl.md 2.11.r2, 13.r2; 1.22.md A6.r6",
         since: Version::V1_15,
         needs: &[Feature::AclPolicies],
         settings: SETTINGS,
@@ -263,7 +263,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "acl/unknown-token/words-since-1-15",
         claim: "Before ACLs were bootstrapped the text about an unknown token says that they must be",
-        source: "1.22.md A6.3 [D]; acl.md 2.5, 13.r3",
+        source: "1.22.md A6.3 [D]; acl.md 2.5, 13.r3; 1.22.md A6.r7",
         since: Version::V1_15,
         needs: &[Feature::AclPolicies],
         settings: NOT_BOOTSTRAPPED,

@@ -14,7 +14,7 @@ use crate::wire::Request;
 
 const NEEDS: &[Feature] = &[Feature::PreparedQueries];
 const OWN_SERVER: &[Feature] = &[Feature::OwnServer, Feature::PreparedQueries];
-const SOURCE: &str = "API docs, Prepared queries; session.md 5";
+const SOURCE: &str = "session.md 5";
 
 /// The query that does not need more than a name and a service; on a session that falls at the end of the case.
 fn plain(t: &Trial, name: &str) -> Value {
@@ -204,7 +204,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/read/by-id",
         claim: "A query is read by its id in any case; an id of no query is 404, and a name 500",
-        source: "API docs, Prepared queries; session.md 5; 1.22.md B5",
+        source: "session.md 5; 1.22.md B5",
         needs: NEEDS,
         run: |t| {
             let name = t.node("query");
@@ -369,7 +369,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/methods/of-paths",
         claim: "Below /v1/query/ the endpoint itself looks at the method: OPTIONS is an empty object, others are 405 with the methods it has",
-        source: "session.md 4.1, 5 (seen on 1.8.7)",
+        source: "session.md 4.1, 5",
         until: Some(Version::V1_10),
         needs: NEEDS,
         run: |t| {

@@ -11,7 +11,7 @@ use crate::cases::support::query::{make, post};
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::PreparedQueries, Feature::Registration];
-const SOURCE: &str = "API docs, Prepared queries; session.md 5";
+const SOURCE: &str = "session.md 5";
 
 /// A service with a passing, a warning and a critical instance, on nodes of their own; gives its name.
 fn three_instances(t: &Trial) -> String {
@@ -173,7 +173,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/execute/entries",
         claim: "The instances that a query finds are printed as health/service prints them, but for empty lists, which are null",
-        source: "session.md 5 (seen on 1.8.7)",
+        source: "session.md 5",
         until: Some(Version::V1_10),
         needs: NEEDS,
         run: |t| {
@@ -278,7 +278,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/template/renders",
         claim: "A template serves names that begin with its own, and puts name and matches into its fields",
-        source: "API docs, Prepared queries: templates; session.md 5",
+        source: "session.md 5",
         needs: NEEDS,
         run: |t| {
             let service =
@@ -305,7 +305,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/template/empty-tags",
         claim: "RemoveEmptyTags leaves out tags that come out empty",
-        source: "API docs, Prepared queries: templates",
+        source: "session.md 5",
         needs: NEEDS,
         run: |t| {
             let kept = template(t, "kept", "x", &json!({}));
@@ -320,7 +320,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/template/longest-beginning",
         claim: "Of several templates the one with the longest beginning of the name serves it, and a query of that very name before all",
-        source: "API docs, Prepared queries: templates",
+        source: "session.md 5",
         needs: NEEDS,
         run: |t| {
             let short = template(t, "t", "short", &json!({}));
@@ -382,7 +382,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "query/execute/quotes-del",
         claim: "What is not a number is quoted in the error, DEL by its code point",
-        source: "session.md 5 (seen on 1.8.7)",
+        source: "session.md 5",
         until: Some(Version::V1_20),
         run: |t| {
             t.api_get("/v1/query/nobody/execute?limit=%7f").is(

@@ -12,7 +12,7 @@ use crate::cases::support::session::{is_gone, lives, try_session};
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const OWN_SERVER: &[Feature] = &[Feature::OwnServer, Feature::Registration];
-const SOURCE: &str = "API docs, Catalog: deregister entity; session.md 4.3";
+const SOURCE: &str = "session.md 4.3";
 const DEREGISTER: &str = "/v1/catalog/deregister";
 
 /// The ids of the node's checks, in order.

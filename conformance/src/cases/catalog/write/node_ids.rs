@@ -13,7 +13,7 @@ use crate::cases::support::txn::refused;
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "session.md 3.1, 4.2; seen on 1.8.7";
+const SOURCE: &str = "session.md 3.1, 4.2";
 
 /// The ids of the nodes that the case makes: no node of another case has them.
 #[track_caller]
@@ -98,7 +98,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/node-id/spelling-is-a-name",
         claim: "With its id a node is renamed by another spelling of its name, too, and without an id it is not",
-        source: SOURCE,
+        source: "session.md 3.1.r7, 4.2",
         until: Some(Version::V1_22),
         needs: NEEDS,
         run: |t| {

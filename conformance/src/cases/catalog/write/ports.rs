@@ -26,7 +26,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/ports/unknown-before-1-22",
         claim: "Services have one port: the catalog and the agent know no Ports",
-        source: "1.22.md B4.2p; observed on 1.8.7",
+        source: "1.22.md B4.2p",
         until: Some(Version::V1_22),
         needs: &[Feature::Registration, Feature::AgentRegistration],
         run: |t| {

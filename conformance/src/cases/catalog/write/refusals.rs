@@ -121,7 +121,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/refused-in-order-before-1-11",
         claim: "What is wrong with a service or a check is told in the order in which they are written, the node first",
-        source: "session.md 4.2 (seen on 1.8.7)",
+        source: "session.md 4.2",
         until: Some(Version::V1_11),
         needs: NEEDS,
         run: |t| {
@@ -341,7 +341,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "health/service/unknown-datacenter-before-1-10",
         claim: "The health of a service in a datacenter that does not exist is 500 with the headers of a read",
-        source: "session.md 0.9; seen on 1.8.7",
+        source: "session.md 0.9",
         until: Some(Version::V1_10),
         run: |t| {
             for path in ["/v1/health/service/s", "/v1/health/connect/s"] {

@@ -12,7 +12,7 @@ use crate::wire::Request;
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
-const SOURCE: &str = "API docs, Catalog: register entity; session.md 4.2";
+const SOURCE: &str = "session.md 4.2";
 const REGISTER: &str = "/v1/catalog/register";
 
 /// A registration of this node with these further fields, whatever comes of it.
@@ -264,7 +264,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "catalog/register/check-of-an-unknown-service",
         claim: "A check of a service that its node does not have is 500, and nothing of its registration stays",
-        source: "API docs, Catalog: register entity; session.md 4.2; 1.22.md B4.2",
+        source: "session.md 4.2; 1.22.md B4.2",
         needs: NEEDS,
         run: |t| {
             let node = t.node("n");

@@ -329,7 +329,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "settings/kv-max-value-size/small-refusals-keep-the-connection",
         claim: "After a refusal that leaves less than 256 KiB of body unread the connection serves the next request",
-        source: "1.22.md A2 [G]; seen on 1.8.7",
+        source: "1.22.md A2 [G]",
         settings: r#"{"limits": {"kv_max_value_size": 1000}}"#,
         run: |t| {
             let host = t.host();

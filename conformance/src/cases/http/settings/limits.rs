@@ -49,7 +49,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "settings/connection-limit/is-429-since-1-9",
         claim: "A connection above limits.http_max_conns_per_client is told 429 and closed, the others are served",
-        source: "1.22.md A6.4 [D]",
+        source: "1.22.md A6.4 [D]; 1.22.md A6.r9",
         since: Version::V1_9,
         settings: FEW_CONNECTIONS,
         run: |t| {

@@ -31,7 +31,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "concurrent/lock/never-two-holders",
         claim: "However many sessions ask for a lock, no two hold it at the same time",
-        source: "kv.md 2.5, 8; API docs, KV store: update key, parameter acquire",
+        source: "kv.md 2.5, 8",
         run: |t| {
             none(t, |violation| {
                 matches!(violation, Violation::TwoHolders(..))

@@ -9,7 +9,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/acquire/one-holder",
         claim: "A key is held by the session that acquired it until that session releases it",
-        source: "API docs, KV store: update key, parameters acquire and release",
+        source: "kv.md 2.5.r2, 2.5.r5, 2.5.r12",
         run: |t| {
             let key = t.key("lock");
             let (ours, theirs) = (t.session_without_delay(), t.session_without_delay());
@@ -108,7 +108,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/acquire/one-winner",
         claim: "Of many sessions that acquire a key at once, exactly one is told true, and it is the holder",
-        source: "API docs, KV store: update key, parameter acquire",
+        source: "kv.md 2.5.r5",
         run: |t| {
             let key = t.key("lock");
             let sessions: Vec<_> = (0..6).map(|_| t.session_without_delay()).collect();

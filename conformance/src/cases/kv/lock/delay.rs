@@ -31,7 +31,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/with-behavior-delete",
         claim: "A session that deletes its keys when it is destroyed leaves the delay on them: the key is gone and cannot be acquired",
-        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3.r2, trap 21",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "1s", "delete");
@@ -43,7 +43,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/with-a-lapsed-session",
         claim: "A session that lapses leaves the delay on its key",
-        source: "kv.md 8; session.md 3.3, 3.4",
+        source: "kv.md 8; session.md 3.3, 3.4.r3",
         run: |t| {
             let (ttl, text) = t.shortest_ttl();
             let key = t.key("k");
@@ -127,7 +127,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/begins/sixty-seconds-at-most",
         claim: "A session may ask for a longer LockDelay, and shows it, but the delay is 60 seconds",
-        source: "kv.md 8; session.md 3.2, trap 4",
+        source: "kv.md 8; session.md 3.2.r5, trap 4",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "90s", "release");
@@ -141,7 +141,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/after-a-release",
         claim: "A key that its holder releases can be acquired at once, whatever the session's LockDelay",
-        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3.r2, trap 21",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, LONG, "release");
@@ -166,7 +166,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/after-a-delete",
         claim: "A held key that is deleted can be acquired at once by another session, and its holder goes on living",
-        source: "kv.md 3, 8, trap 21; session.md 3.3",
+        source: "kv.md 3, 8, trap 21; session.md 3.3.r2",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, LONG, "release");
@@ -206,7 +206,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/none/of-zero",
         claim: "A session with a LockDelay of 0 leaves none",
-        source: "kv.md 8; session.md 3.2, 3.3",
+        source: "kv.md 8; session.md 3.2.r5, 3.3",
         run: |t| {
             let key = t.key("k");
             let session = holding(t, &key, "0s", "release");
@@ -236,7 +236,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/every-acquire",
         claim: "During the delay an acquire is 200 false for every session, even for one that is not there, misspelled or empty",
-        source: "kv.md 2.5, 8, trap 20; session.md 3.3",
+        source: "kv.md 2.5, 8, trap 20; session.md 3.3.r1",
         run: |t| {
             let key = delayed(t);
             let sessions = [
@@ -256,7 +256,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/a-txn-that-locks",
         claim: "During the delay a transaction that locks the key is refused whole before it runs",
-        source: "kv.md 7.4, 8; session.md 3.3",
+        source: "kv.md 7.4, 8; session.md 3.3.r1",
         run: |t| {
             let (key, other, session) = (delayed(t), t.key("other"), t.session_without_delay());
             let operations = [
@@ -277,7 +277,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/nothing-else",
         claim: "During the delay plain writes, check-and-sets, releases, transactions and deletes do what they always do",
-        source: "kv.md 8; session.md 3.3, trap 21",
+        source: "kv.md 8; session.md 3.3.r3, trap 21",
         run: |t| {
             let key = delayed(t);
             t.put(&key, "", "plain").is(200, "true");
@@ -297,7 +297,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "lock-delay/stops/the-key-made-anew-too",
         claim: "Deleting the key and creating it again does not end the delay",
-        source: "kv.md 8, trap 21; session.md 3.3, trap 21",
+        source: "kv.md 8, trap 21; session.md 3.3.r3, trap 21; 1.22.md A8",
         run: |t| {
             let key = delayed(t);
             t.delete(&key, "").is(200, "true");

@@ -100,7 +100,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/path/unprintable-is-400",
         claim: "A path with a character that Go calls unprintable is 400 with an empty body and only Date and Content-Length",
-        source: "kv.md 0.2, 1.6; trap 25",
+        source: "kv.md 0.2, 1.6; trap 25; 1.22.md A0.2",
         run: |t| {
             let escapes = [
                 "%00",
@@ -225,7 +225,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/path/encoded-segments-stay-since-1-20",
         claim: "Encoded doubled slashes and dots are part of the key as they are",
-        source: "1.22.md A1.6 [I]",
+        source: "1.22.md A1.6 [I]; 1.22.md A0.3",
         since: V1_20,
         until: Some(Version::V1_21_5),
         run: |t| {
@@ -316,7 +316,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/path/encoded-slash-outside-of-the-key-is-unknown-since-1-20",
         claim: "/v1/kv%2Fname is an unknown path",
-        source: "1.22.md A1.6 [G]",
+        source: "1.22.md A1.6 [G]; 1.22.md A0.3",
         since: V1_20,
         run: |t| {
             t.api_get(&format!("/v1/kv%2F{}", t.key("k")))

@@ -207,7 +207,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "kv/redirect/of-bytes-in-the-query",
         claim: "A query byte that is not ASCII stands in the Location as an escape in lower case, in the link as it is",
-        source: "seen on 1.8.7",
+        source: "kv.md 1.6.r15",
         until: Some(V1_19_1),
         run: |t| {
             let (target, location) = doubled(t);

@@ -39,7 +39,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/check-fails",
         claim: "A TTL check of the agent that is failed ends the sessions bound to it; a warning before that does not",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1.r2, trap 25",
         needs: NEEDS,
         run: |t| {
             let (check, session) = check_with_session(t, "1h");
@@ -55,7 +55,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/check-times-out",
         claim: "A TTL check of the agent that nobody updates goes critical after its TTL and ends the sessions bound to it",
-        source: "session.md 3.1, 4.4",
+        source: "session.md 3.1.r2, 4.4",
         needs: NEEDS,
         run: |t| {
             let (_, session) = check_with_session(t, "3s");
@@ -68,7 +68,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/check-deregistered",
         claim: "A check that is taken off the agent ends the sessions bound to it",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r4",
         needs: NEEDS,
         run: |t| {
             let (check, session) = check_with_session(t, "1h");
@@ -102,7 +102,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/service-deregistered",
         claim: "A service that is taken off the agent ends the sessions bound to its check",
-        source: "session.md 3.1, 4.4",
+        source: "session.md 3.1.r5, 4.4",
         needs: NEEDS,
         run: |t| {
             let service = t.agent_service("s");
@@ -122,7 +122,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/service-replaced",
         claim: "A service that is registered again without its check keeps it, and loses it with ?replace-existing-checks",
-        source: "session.md 3.1, 4.4",
+        source: "session.md 3.1.r4, 4.4",
         needs: NEEDS,
         run: |t| {
             let service = t.agent_service("s");

@@ -72,7 +72,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-failed",
         claim: "A check of the agent that is failed takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r2, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             by_call(t, |check| {
@@ -84,7 +84,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-updated",
         claim: "A check of the agent that is updated to critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r2, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             by_call(t, |check| {
@@ -97,7 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-times-out",
         claim: "A TTL check of the agent that nobody updates takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r2, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -113,7 +113,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-check-deregistered",
         claim: "A check that is taken off the agent takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r4, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -132,7 +132,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-service-deregistered",
         claim: "A service that is taken off the agent takes the sessions of its checks, their keys and queries with it, all under the index of the services",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r5, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -151,7 +151,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-checks-replaced",
         claim: "A check that a service loses with ?replace-existing-checks takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r4, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -171,7 +171,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/agent-service-critical-for-too-long",
         claim: "A service that DeregisterCriticalServiceAfter takes off the agent takes the sessions of its other checks with it, their keys and queries, all under the index of the services",
-        source: "session.md 3.1, 3.2, 5, 4.4",
+        source: "session.md 3.1.r5, 3.2, 5, 4.4",
         needs: NEEDS_OF_AGENT,
         run: |t| {
             ends_at_once(
@@ -203,7 +203,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "agent/service/critical-from-the-start",
         claim: "A service whose check is reported critical is deregistered after a minute at least; one whose check only begins critical, and a check of no service, are not",
-        source: "session.md 4.4; seen on 1.8.7",
+        source: "session.md 4.4",
         needs: &[Feature::AgentRegistration],
         run: |t| {
             let (service, other) = (t.agent_service("begins"), t.agent_service("reported"));
@@ -239,7 +239,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/agent/reload-drops-what-clients-registered",
         claim: "In development mode a reload takes away what clients registered, and the sessions bound to it; others live on",
-        source: "session.md 3.1, 4.4",
+        source: "session.md 3.1.r9, 4.4",
         needs: &[
             Feature::OwnServer,
             Feature::AgentRegistration,
@@ -264,7 +264,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/maintenance-of-a-service",
         claim: "Maintenance of a service ends no session, neither one bound to its check nor one bound to the node",
-        source: "session.md 3.1, 4.4",
+        source: "session.md 3.1.r9, 4.4",
         needs: &[Feature::AgentRegistration],
         run: |t| {
             let bound = own_service(t, "s");
@@ -289,7 +289,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/maintenance-of-the-agents-node",
         claim: "Maintenance of the agent's node ends none of its sessions, and more of them can be made",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1.r9, trap 25",
         needs: &[Feature::OwnServer, Feature::AgentRegistration],
         run: |t| {
             let before = t.session("{}");

@@ -103,7 +103,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/destroyed",
         claim: "A session that is destroyed ends with its keys and queries under one index, which everyone who waits is told",
-        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
+        source: "session.md 3.1.r1, 3.2, 3.2.r1, 3.2.r3, 3.2.r4, 3.2.r5, 3.2.r7, 3.3.r2, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             let prepare = |behavior: &str| on_node(t, behavior, &["ok"]);
@@ -120,7 +120,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/lapsed",
         claim: "A session whose TTL is over ends with its keys and queries under one index, which everyone who waits is told",
-        source: "session.md 3.1, 3.2, 5, 3.4, 3.3",
+        source: "session.md 3.1.r1, 3.2, 5, 3.4.r3, 3.3.r2",
         needs: NEEDS,
         run: |t| {
             let (length, ttl) = t.shortest_ttl();
@@ -140,7 +140,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-critical",
         claim: "A check that becomes critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
+        source: "session.md 3.1.r2, 3.2, 3.2.r8, 3.3.r2, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -155,7 +155,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-without-status",
         claim: "A check that is registered without a status takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5, 4.2",
+        source: "session.md 3.1.r2, 3.2, 5, 4.2",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -170,7 +170,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/service-check-critical",
         claim: "A check of a service that becomes critical takes its sessions, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r2, 3.2.r8, 5",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -185,7 +185,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/check-deregistered",
         claim: "A check that is deregistered takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 5, 3.3",
+        source: "session.md 3.1.r4, 3.2, 5, 3.3.r2",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -200,7 +200,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/service-deregistered",
         claim: "A service that is deregistered takes the sessions of its checks, their keys and queries with it, all under the index of the services",
-        source: "session.md 3.1, 3.2, 5, 3.3",
+        source: "session.md 3.1.r5, 3.2, 5, 3.3.r2",
         needs: NEEDS,
         run: |t| {
             on_node_at_once(
@@ -215,7 +215,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/node-deregistered",
         claim: "A node that is deregistered takes its sessions, their keys and queries with it, all under the index of the nodes, services and checks",
-        source: "session.md 3.1, 3.2, 3.3, 5, trap 19",
+        source: "session.md 3.1.r6, 3.2.r8, 3.3.r2, 5, trap 19",
         needs: NEEDS,
         run: |t| {
             let own = |_: &str| {
@@ -231,7 +231,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/node-renamed",
         claim: "A node whose id comes under another name takes its sessions, their keys and queries with it, all under the index of the new name",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r6, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let renamed = |node: &str| format!("{node}-renamed");
@@ -260,7 +260,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-sets-check",
         claim: "A check that a transaction sets critical takes its sessions, their keys and queries with it, all under the transaction's index",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r2, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let set = |node: &str, _| check_operation("set", node, 0);
@@ -271,7 +271,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-sets-check-by-index",
         claim: "A check that a transaction's cas makes critical takes its sessions, their keys and queries with it, all under the transaction's index",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r2, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let cas = |node: &str, index| check_operation("cas", node, index);
@@ -282,7 +282,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-deletes-check",
         claim: "A check that a transaction deletes takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r4, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let delete = |node: &str, _| check_operation("delete", node, 0);
@@ -293,7 +293,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-deletes-check-by-index",
         claim: "A check that a transaction's delete-cas takes away takes its sessions, their keys and queries with it, all under the index of the checks",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r4, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let delete = |node: &str, index| check_operation("delete-cas", node, index);
@@ -326,7 +326,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-deletes-node",
         claim: "A node that a transaction deletes takes its sessions, their keys and queries with it, all under the index of the nodes",
-        source: "session.md 3.1, 3.2, 5, kv.md 7.5",
+        source: "session.md 3.1.r6, 3.2, 5, kv.md 7.5",
         needs: NEEDS,
         run: |t| {
             let delete = |node: &str, _| node_operation("delete", node, 0);
@@ -337,7 +337,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/transaction-deletes-node-by-index",
         claim: "A node that a transaction's delete-cas takes away takes its sessions, their keys and queries with it, all under the index of the nodes",
-        source: "session.md 3.1, 3.2, 5, kv.md 7.5",
+        source: "session.md 3.1.r6, 3.2, 5, kv.md 7.5",
         needs: NEEDS,
         run: |t| {
             let delete = |node: &str, index| node_operation("delete-cas", node, index);
@@ -348,7 +348,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/at-once/serf-health-critical",
         claim: "A serfHealth that is written critical takes the sessions of its node, their keys and queries with it, all under its own index",
-        source: "session.md 3.1, 3.2, 5",
+        source: "session.md 3.1.r2, 3.1.r4, 3.2, 5",
         needs: NEEDS,
         run: |t| {
             let node = t.facts().node.clone();

@@ -50,7 +50,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-becomes-critical",
         claim: "A check that becomes critical ends the sessions bound to it, and no others",
-        source: "session.md 3.1, trap 25, 3.2",
+        source: "session.md 3.1.r2, trap 25, 3.2.r5",
         needs: NEEDS,
         run: |t| ends_those_bound_to(t, "ok", |node| check(t, node, "ok", "critical")),
         ..Case::MUST
@@ -58,7 +58,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-without-status",
         claim: "A check that is registered without a Status is critical, and ends the sessions bound to it",
-        source: "session.md 3.1, 4.2, trap 26",
+        source: "session.md 3.1.r2, 4.2, trap 26",
         needs: NEEDS,
         run: |t| {
             ends_those_bound_to(t, "ok", |node| {
@@ -77,7 +77,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-in-any-case",
         claim: "A check whose id is written in another case becomes critical as the check it is",
-        source: "session.md 3.1, trap 14",
+        source: "session.md 3.1.r2, trap 14",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -90,7 +90,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-of-a-node-in-any-case",
         claim: "A session that names its node in another case is bound to that node's checks all the same",
-        source: "session.md 3.1, trap 14",
+        source: "session.md 3.1.r2, trap 14",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -103,7 +103,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/check-deregistered",
         claim: "A check that is deregistered ends the sessions bound to it",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1.r4, trap 25",
         needs: NEEDS,
         run: |t| {
             ends_those_bound_to(t, "ok", |node| {
@@ -115,7 +115,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/service-check-becomes-critical",
         claim: "A check of a service that becomes critical ends the sessions bound to it",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r2",
         needs: NEEDS,
         run: |t| {
             ends_those_bound_to(t, "svcok", |node| {
@@ -127,7 +127,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/service-deregistered",
         claim: "A service that is deregistered ends the sessions bound to its checks",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r5",
         needs: NEEDS,
         run: |t| {
             ends_those_bound_to(t, "svcok", |node| {
@@ -139,7 +139,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/service-with-several-checks",
         claim: "A service that is deregistered ends the sessions bound to any of its checks, and those of the node's own checks stay",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r5",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -157,7 +157,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/node-deregistered",
         claim: "A node that is deregistered ends all its sessions, also those bound to nothing, and no others",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r6",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -193,7 +193,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/transaction-sets-critical",
         claim: "A transaction that sets a check critical ends the sessions bound to it",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r2",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -209,7 +209,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/transaction-deletes-check",
         claim: "A transaction that deletes a check ends the sessions bound to it",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r4",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -224,7 +224,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/transaction-deletes-node",
         claim: "A transaction that deletes a node ends all its sessions",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r6",
         needs: NEEDS,
         run: |t| {
             let node = node_with_checks(t);
@@ -238,7 +238,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/trigger/serf-health",
         claim: "A serfHealth that is written critical, or deleted, ends the sessions bound to it",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r2, 3.1.r4",
         needs: NEEDS,
         run: |t| {
             for deleted in [false, true] {
@@ -266,7 +266,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/warning",
         claim: "A check that goes to warning and back ends nothing",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1.r9, trap 25",
         needs: NEEDS,
         run: |t| {
             does_not_matter(t, |node| {
@@ -279,7 +279,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/other-checks",
         claim: "Checks of the same node that a session is not bound to may be critical or go away",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r9",
         needs: NEEDS,
         run: |t| {
             does_not_matter(t, |node| {
@@ -294,7 +294,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/same-check-elsewhere",
         claim: "A check of the same id on another node may become critical",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r2",
         needs: NEEDS,
         run: |t| {
             does_not_matter(t, |_| {
@@ -308,7 +308,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/node-maintenance",
         claim: "Maintenance of the node ends nothing",
-        source: "session.md 3.1, trap 25",
+        source: "session.md 3.1.r9, trap 25",
         needs: NEEDS,
         run: |t| does_not_matter(t, |node| check(t, node, "_node_maintenance", "critical")),
         ..Case::MUST
@@ -316,7 +316,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/no-trigger/node-registered-again",
         claim: "Registering the node again with another address, id or metadata ends nothing",
-        source: "session.md 3.1",
+        source: "session.md 3.1.r9",
         needs: NEEDS,
         run: |t| {
             does_not_matter(t, |node| {

@@ -53,7 +53,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/release-keeps-the-rest",
         claim: "A key that is released loses its Session field and gets a new ModifyIndex; value, flags, CreateIndex and LockIndex stay",
-        source: "session.md 3.2, trap 20",
+        source: "session.md 3.2.r3, trap 20",
         run: |t| {
             let holder = Holder::new(t, "lock", &free("release"));
             t.destroy(&holder.session);
@@ -72,7 +72,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/delete-removes-the-keys",
         claim: "Behavior delete removes the keys that the session holds, and those alone",
-        source: "session.md 3.2",
+        source: "session.md 3.2.r4",
         run: |t| {
             let holder = Holder::new(t, "dir/held", &free("delete"));
             let second = t.key("dir/second");
@@ -97,7 +97,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/delete-leaves-tombstones",
         claim: "The index of a prefix from which keys were deleted with their session is that of the deletion, as after any deletion",
-        source: "session.md 3.2",
+        source: "session.md 3.2.r4",
         run: |t| {
             let holder = Holder::new(t, "dir/lock", &free("delete"));
             let witness = Holder::new(t, "witness", &free("release"));
@@ -119,7 +119,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/one-index-for-all-keys",
         claim: "All keys that a session held are released under the same index",
-        source: "session.md 3.2, trap 19",
+        source: "session.md 3.2.r2, trap 19",
         run: |t| {
             let holder = Holder::new(t, "z", &free("release"));
             for name in ["a", "m/n", "zz"] {
@@ -137,7 +137,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/one-index-for-session-and-keys",
         claim: "The sessions' index is that under which the keys were released",
-        source: "session.md 3.2, 7.1, trap 19",
+        source: "session.md 3.2.r1, 7.1, trap 19",
         needs: &[Feature::OwnServer],
         run: |t| {
             let holder = Holder::new(t, "lock", &free("release"));
@@ -150,7 +150,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/one-index-with-the-trigger",
         claim: "The check that became critical and the keys that it released have the same ModifyIndex",
-        source: "session.md 3.2, 7.1, trap 19",
+        source: "session.md 3.2.r8, 7.1, trap 19",
         needs: &[Feature::Registration],
         run: |t| {
             let node = node_with_checks(t);
@@ -172,7 +172,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/one-index-for-every-table",
         claim: "A check that became critical leaves one index in sessions, keys, queries and checks, a node that went also in nodes and services",
-        source: "session.md 3.2, 7.1, trap 19",
+        source: "session.md 3.2.r8, 7.1, trap 19",
         needs: &[
             Feature::OwnServer,
             Feature::Registration,
@@ -207,7 +207,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/others-are-untouched",
         claim: "Keys that other sessions hold, or none, do not change, and neither do other sessions",
-        source: "session.md 3.2",
+        source: "session.md 3.2.r2",
         run: |t| {
             let ended = Holder::new(t, "a", &free("release"));
             let other = Holder::new(t, "b", &free("release"));
@@ -224,7 +224,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/bindings-go",
         claim: "A session that was destroyed is bound to its checks no longer: when one becomes critical, no index of session reads moves",
-        source: "session.md 3.2",
+        source: "session.md 3.2.r6",
         needs: &[Feature::OwnServer, Feature::Registration],
         run: |t| {
             let node = node_with_checks(t);
@@ -306,7 +306,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "invalidation/effect/queries-go",
         claim: "Prepared queries that belong to the session go with it, named or not, under the index of its end; other queries stay",
-        source: "session.md 3.2, 5, trap 19",
+        source: "session.md 3.2.r7, 5, trap 19",
         needs: &[Feature::PreparedQueries],
         run: |t| {
             let holder = Holder::new(t, "lock", &free("release"));

@@ -25,7 +25,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/acquire-with-unknown-session",
         claim: "An acquire with a session that does not exist is 500 with its id, and changes nothing",
-        source: "session.md 3.5, 7.1",
+        source: "session.md 3.5.r1, 7.1",
         run: |t| {
             let (key, id) = (t.key("lock"), t.unknown_session());
             acquire(t, &key, &id).says(500, &format!("invalid session \"{id}\""));
@@ -36,7 +36,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/acquire-texts",
         claim: "What the store says of a session that it cannot use is answered bare, and an id that is no UUID in the words of the lookup",
-        source: "session.md 3.5; 1.22.md A2 (until 1.10.0 [H])",
+        source: "session.md 3.5.r1, 3.5.r2, 3.5.r3; 1.22.md A2 (until 1.10.0 [H])",
         until: Some(Version::V1_10),
         run: |t| {
             let (key, id) = (t.key("lock"), t.unknown_session());
@@ -78,7 +78,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/release-without-holding",
         claim: "A release is false, whatever the session, unless that session holds the key; a missing key stays missing",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r4",
         run: |t| {
             let key = t.key("lock");
             let (holder, other) = (t.session_without_delay(), t.session_without_delay());
@@ -99,7 +99,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/lock-index-counts-holders",
         claim: "LockIndex is 1 for a new key and grows with each acquire of a free key, not with those of the holder nor with a release",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r5, 3.5.r6",
         run: |t| {
             let key = t.key("lock");
             let session = t.session_without_delay();
@@ -121,7 +121,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/acquire-of-an-existing-key",
         claim: "A key that was there before it is acquired gets a LockIndex of 1 and keeps its CreateIndex",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r5",
         run: |t| {
             let key = t.key("lock");
             t.put(&key, "flags=5", "before").is(200, "true");
@@ -142,7 +142,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/identical-acquire-moves-nothing",
         claim: "An acquire by the holder with the same value and flags is true and changes nothing, though it takes a raft index",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r6",
         needs: &[Feature::OwnServer],
         run: |t| {
             let key = t.key("lock");
@@ -157,7 +157,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/refused-acquire",
         claim: "An acquire of a key that another holds is false and changes nothing, though it takes a raft index",
-        source: "session.md 3.5, trap 22",
+        source: "session.md 3.5.r7, trap 22",
         needs: &[Feature::OwnServer],
         run: |t| {
             let key = t.key("lock");
@@ -175,7 +175,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/writes-zero-the-lock-index",
         claim: "A plain or a checked write of a held key keeps its Session and zeroes its LockIndex, so that the next holder counts from 1",
-        source: "session.md 3.5, trap 23",
+        source: "session.md 3.5.r8, trap 23",
         run: |t| {
             let key = t.key("lock");
             let session = t.session_without_delay();
@@ -206,7 +206,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/upper-case-holder",
         claim: "An acquire under the id in upper case stores that spelling, under which alone the key is held and released",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r9",
         run: |t| {
             let key = t.key("lock");
             let session = t.session_without_delay();
@@ -224,7 +224,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/upper-case-holder-is-released",
         claim: "A key held under the id in upper case is released when the session is destroyed",
-        source: "session.md 3.2, 3.5; 1.22.md A2",
+        source: "session.md 3.2.r2, 3.5.r9; 1.22.md A2",
         run: |t| {
             let key = t.key("lock");
             let session = t.session_without_delay();
@@ -241,7 +241,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/many-keys",
         claim: "One session may hold any number of keys, and its destruction releases them all",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r11",
         run: |t| {
             let session = t.session_without_delay();
             for number in 0..20 {
@@ -295,7 +295,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock/transaction-texts",
         claim: "A transaction that cannot lock fails with the reason: another holds the key, or the session does not exist",
-        source: "session.md 3.5",
+        source: "session.md 3.5.r10",
         run: |t| {
             let key = t.key("lock");
             let (holder, other) = (t.session_without_delay(), t.session_without_delay());

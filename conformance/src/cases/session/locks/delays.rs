@@ -40,7 +40,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/number-acts-as-seconds",
         claim: "A lock-delay of the number 3 keeps others from the key for three seconds",
-        source: "session.md 1.2, 3.3, 7.1, trap 3, 3.2",
+        source: "session.md 1.2, 3.3.r4, 7.1, trap 3, 3.2.r5",
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":3}"#);
             let session = t.session_without_delay();
@@ -65,7 +65,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/millisecond-is-over-soon",
         claim: "A lock-delay of a millisecond is over a fifth of a second later: it is not rounded to anything coarser",
-        source: "session.md 3.3",
+        source: "session.md 3.3.r4",
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":"1ms"}"#);
             t.pass(Duration::from_millis(200));
@@ -86,7 +86,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/neighbours-are-free",
         claim: "Keys below, above and beside a key under its lock-delay can be acquired",
-        source: "session.md 3.3, 3.2",
+        source: "session.md 3.3.r3, 3.2.r5",
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":"60s"}"#);
             let session = t.session_without_delay();
@@ -100,7 +100,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/older-sessions-wait-too",
         claim: "A session that was there before the holder fell is held off as a new one, and so is one without a lock-delay of its own",
-        source: "session.md 3.3, trap 21",
+        source: "session.md 3.3.r1, trap 21",
         run: |t| {
             let older = t.session_without_delay();
             let key = left_by(t, r#"{"LockDelay":"60s"}"#);
@@ -113,7 +113,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/lock-delay/refusal-takes-no-raft-index",
         claim: "An acquire that the lock-delay refuses changes nothing and takes no raft index",
-        source: "session.md 3.3, trap 22",
+        source: "session.md 3.3.r1, trap 22",
         needs: &[Feature::OwnServer],
         run: |t| {
             let key = left_by(t, r#"{"LockDelay":"60s"}"#);

@@ -55,7 +55,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/lives-for-twice-its-ttl",
         claim: "A session that nobody renews lives for twice its TTL: shortly before that it is there, then it is gone",
-        source: "session.md 3.4, 7.1, trap 1",
+        source: "session.md 3.4.r1, 3.4.r4, 7.1, trap 1",
         run: |t| {
             // Longer than elsewhere, so that the margin is a small part of it.
             let ttl = t.shortest_ttl().0.max(Duration::from_secs(6));
@@ -73,7 +73,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/renewal-starts-it-again",
         claim: "A renewal gives the session twice its TTL from then on",
-        source: "session.md 3.4, 7.1, trap 2",
+        source: "session.md 3.4.r2, 7.1, trap 2",
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2 - MARGIN);
@@ -104,7 +104,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/renewal-after-one-ttl",
         claim: "A renewal that comes later than one TTL, but before twice that time, is in time",
-        source: "session.md 3.4, trap 1",
+        source: "session.md 3.4.r2, trap 1",
         run: |t| {
             let ttl = t.shortest_ttl().0.max(SHORTEST);
             t.in_time(ttl * 2, || {
@@ -119,7 +119,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/renewal-after-the-lapse",
         claim: "A session that has lapsed cannot be renewed",
-        source: "session.md 3.4",
+        source: "session.md 3.4.r3",
         run: |t| {
             let (ttl, session) = short_lived(t, "");
             t.pass(ttl * 2);
@@ -132,7 +132,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/locking-does-not-renew",
         claim: "Acquiring and releasing with a session does not renew it",
-        source: "session.md 3.4, trap 2",
+        source: "session.md 3.4.r2, trap 2",
         run: |t| {
             let key = t.key("lock");
             lapses_despite(t, |session| {
@@ -151,7 +151,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/writing-does-not-renew",
         claim: "Writing a key that a session holds does not renew it",
-        source: "session.md 3.4, trap 2",
+        source: "session.md 3.4.r2, trap 2",
         run: |t| {
             let key = t.key("lock");
             lapses_despite(t, |session| {
@@ -165,7 +165,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/reading-does-not-renew",
         claim: "Reading a session does not renew it",
-        source: "session.md 3.4, trap 2",
+        source: "session.md 3.4.r2, trap 2",
         run: |t| {
             lapses_despite(t, |session| {
                 lives(t, session);
@@ -179,7 +179,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/zero-never-lapses",
         claim: "A session whose TTL is zero or empty never lapses, renewed or not",
-        source: "session.md 3.4",
+        source: "session.md 3.4.r4",
         run: |t| {
             let sessions = ["", "0", "0s"].map(|ttl| t.session(&format!(r#"{{"TTL":"{ttl}"}}"#)));
             t.api_put(&renew_path(&sessions[1]), "").status_is(200);
@@ -193,7 +193,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/checks-count-beside-it",
         claim: "A session with a TTL is bound to the serfHealth of its node as any other, and ends with it long before its time",
-        source: "session.md 3.4",
+        source: "session.md 3.4.r4",
         needs: &[Feature::Registration],
         run: |t| {
             let node = t.node("n");
@@ -214,7 +214,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/lapse-is-a-destruction",
         claim: "A lapse releases what the session held, under its lock-delay, and moves the index of session reads",
-        source: "session.md 3.4",
+        source: "session.md 3.4.r3",
         run: |t| {
             let key = t.key("lock");
             let (ttl, session) = short_lived(t, r#","LockDelay":"60s""#);
@@ -247,7 +247,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/lapse-deletes",
         claim: "A lapse deletes what the session held when its behavior is delete",
-        source: "session.md 3.1, 3.4",
+        source: "session.md 3.1, 3.4.r3",
         run: |t| {
             let key = t.key("lock");
             let (ttl, session) = short_lived(t, r#","LockDelay":"0s","Behavior":"delete""#);
@@ -265,7 +265,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "session/ttl/each-lapse-is-its-own",
         claim: "Sessions of the same age lapse one by one, each under a raft index of its own, and all on time",
-        source: "session.md 3.4",
+        source: "session.md 3.4.r1, 3.4.r3",
         run: |t| {
             t.not_compared("which of them lapses first is left to chance");
             let create = |_| short_lived(t, r#","LockDelay":"0s""#);

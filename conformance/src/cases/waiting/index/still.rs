@@ -219,7 +219,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     Case {
         id: "index/log/lock-delay-and-pre-check-take-no-place",
         claim: "An acquire during a lock-delay and a transaction that the pre-check refuses take no place in the log",
-        source: "kv.md 4.1, trap 22; session.md 3.3",
+        source: "kv.md 4.1, trap 22; session.md 3.3.r1",
         needs: &[Feature::OwnServer],
         run: |t| {
             let session = t.session(r#"{"LockDelay":"60s","NodeChecks":[]}"#);

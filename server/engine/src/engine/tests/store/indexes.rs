@@ -2,7 +2,6 @@
 
 use super::check;
 
-// trap: kv 10
 #[test]
 fn the_index_of_a_read_depends_on_what_it_finds() {
     check(
@@ -27,7 +26,6 @@ fn the_index_of_a_read_depends_on_what_it_finds() {
     );
 }
 
-// trap: kv 11
 #[test]
 fn a_fresh_store_says_index_1() {
     check(
@@ -40,7 +38,6 @@ fn a_fresh_store_says_index_1() {
     );
 }
 
-// trap: kv 12
 #[test]
 fn what_changes_nothing_takes_an_index_and_moves_none() {
     check(
@@ -89,7 +86,6 @@ fn tombstones_at_and_under_a_prefix_count_and_those_beside_it_do_not() {
     );
 }
 
-// trap: session 17
 #[test]
 fn all_session_reads_share_one_index_that_starts_at_1() {
     check(

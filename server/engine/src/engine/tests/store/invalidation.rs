@@ -2,7 +2,6 @@
 
 use super::check;
 
-// trap: session 19
 #[test]
 fn everything_that_an_invalidation_touches_gets_one_index() {
     check(
@@ -23,7 +22,6 @@ fn everything_that_an_invalidation_touches_gets_one_index() {
     );
 }
 
-// trap: session 20
 #[test]
 fn a_released_key_keeps_all_but_its_holder() {
     check(
@@ -70,7 +68,6 @@ fn a_session_loses_all_its_keys_in_key_order() {
     );
 }
 
-// trap: session 25
 #[test]
 fn a_check_ends_its_sessions_when_it_turns_critical_or_goes() {
     check(

@@ -37,7 +37,6 @@ fn a_missing_key_cannot_be_released() {
     );
 }
 
-// trap: kv 2
 #[test]
 fn a_plain_or_cas_write_of_a_held_key_keeps_the_holder_and_zeroes_the_lock_index() {
     check(
@@ -55,7 +54,6 @@ fn a_plain_or_cas_write_of_a_held_key_keeps_the_holder_and_zeroes_the_lock_index
     );
 }
 
-// trap: kv 3
 #[test]
 fn the_same_value_right_after_an_acquire_is_a_change() {
     check(
@@ -70,7 +68,6 @@ fn the_same_value_right_after_an_acquire_is_a_change() {
     );
 }
 
-// trap: session 23
 #[test]
 fn after_a_plain_write_the_lock_index_counts_from_1_again() {
     check(
@@ -88,7 +85,6 @@ fn after_a_plain_write_the_lock_index_counts_from_1_again() {
     );
 }
 
-// trap: kv 5
 #[test]
 fn a_release_writes_its_own_value_and_flags() {
     check(
@@ -101,7 +97,6 @@ fn a_release_writes_its_own_value_and_flags() {
     );
 }
 
-// trap: kv 20
 #[test]
 fn an_acquire_is_refused_by_error_or_by_false_depending_on_what_is_looked_at_first() {
     check(
@@ -154,7 +149,6 @@ fn since_1_11_a_malformed_id_is_an_unknown_one() {
     );
 }
 
-// trap: kv 21
 #[test]
 fn the_lock_delay_outlives_the_key_and_follows_the_end_of_a_session_only() {
     check(
@@ -185,7 +179,6 @@ fn the_lock_delay_outlives_the_key_and_follows_the_end_of_a_session_only() {
     );
 }
 
-// trap: session 21
 #[test]
 fn the_lock_delay_holds_back_nothing_but_acquires_of_that_key() {
     check(
@@ -207,7 +200,6 @@ fn the_lock_delay_holds_back_nothing_but_acquires_of_that_key() {
     );
 }
 
-// trap: kv 22
 #[test]
 fn what_is_refused_before_raft_takes_no_index() {
     check(
@@ -229,7 +221,6 @@ fn what_is_refused_before_raft_takes_no_index() {
     );
 }
 
-// trap: session 22
 #[test]
 fn a_refused_acquire_takes_an_index_when_the_key_is_held_and_none_in_its_lock_delay() {
     check(
@@ -247,7 +238,6 @@ fn a_refused_acquire_takes_an_index_when_the_key_is_held_and_none_in_its_lock_de
     );
 }
 
-// trap: session 4
 #[test]
 fn a_lock_delay_acts_up_to_a_minute_and_a_negative_one_not_at_all() {
     check(
@@ -290,7 +280,6 @@ fn a_second_invalidation_starts_the_lock_delay_anew() {
     );
 }
 
-// trap: session 24
 #[test]
 fn whoever_knows_a_session_can_acquire_and_release_with_it() {
     check(

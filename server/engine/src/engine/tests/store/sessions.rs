@@ -2,7 +2,6 @@
 
 use super::check;
 
-// trap: session 1
 #[test]
 fn a_session_lapses_after_twice_its_ttl() {
     check(
@@ -20,7 +19,6 @@ fn a_session_lapses_after_twice_its_ttl() {
     );
 }
 
-// trap: session 2
 #[test]
 fn only_a_renew_starts_the_ttl_anew() {
     check(
@@ -80,7 +78,6 @@ fn a_destroyed_session_does_not_lapse() {
     );
 }
 
-// trap: session 14
 #[test]
 fn node_and_check_names_match_in_any_case_and_the_spelling_sent_is_kept() {
     check(
@@ -94,7 +91,6 @@ fn node_and_check_names_match_in_any_case_and_the_spelling_sent_is_kept() {
     );
 }
 
-// trap: session 15
 #[test]
 fn an_unknown_session_is_no_error_to_read_or_destroy_and_one_to_renew() {
     check(
@@ -132,7 +128,6 @@ fn a_session_needs_its_node_and_every_one_of_its_checks() {
     );
 }
 
-// trap: session 28
 #[test]
 fn a_node_of_the_catalog_has_no_serf_health() {
     check(

@@ -2,7 +2,6 @@
 
 use super::check;
 
-// trap: kv 27
 #[test]
 fn results_are_not_aligned_with_operations_and_all_failures_are_listed() {
     check(
@@ -33,7 +32,6 @@ fn results_are_not_aligned_with_operations_and_all_failures_are_listed() {
     );
 }
 
-// trap: kv 28
 #[test]
 fn unknown_verbs_count_as_reads_and_only_delete_tree_may_have_an_empty_key() {
     check(

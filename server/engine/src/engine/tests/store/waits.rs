@@ -2,7 +2,6 @@
 
 use super::check;
 
-// trap: kv 13
 #[test]
 fn an_index_ahead_of_the_store_waits_until_it_is_passed() {
     check(
@@ -20,7 +19,6 @@ fn an_index_ahead_of_the_store_waits_until_it_is_passed() {
     );
 }
 
-// trap: kv 14
 #[test]
 fn a_wait_whose_time_is_up_answers_with_its_last_look() {
     check(
@@ -79,7 +77,6 @@ fn a_key_that_is_deleted_ends_the_wait_for_it() {
     );
 }
 
-// trap: kv 16
 #[test]
 fn who_waits_for_what_is_missing_may_be_woken_early() {
     check(
@@ -150,7 +147,6 @@ fn the_root_wakes_on_every_change() {
     );
 }
 
-// trap: session 18
 #[test]
 fn info_waits_for_its_session_list_for_all_and_node_for_its_node() {
     check(

@@ -38,7 +38,6 @@ fn keys_are_listed_byte_by_byte_under_a_prefix_that_ends_anywhere() {
     );
 }
 
-// trap: kv 4
 #[test]
 fn a_write_without_flags_sets_them_to_0() {
     check(
@@ -97,7 +96,6 @@ fn cas_with_the_same_content_leaves_the_index_that_it_asked_for() {
     );
 }
 
-// trap: kv 18
 #[test]
 fn delete_cas_of_a_missing_key_is_true_for_every_index() {
     check(
@@ -114,7 +112,6 @@ fn delete_cas_of_a_missing_key_is_true_for_every_index() {
     );
 }
 
-// trap: kv 19
 #[test]
 fn delete_tree_goes_by_bytes_and_takes_the_prefix_itself() {
     check(

@@ -2,7 +2,6 @@
 
 use crate::engine::tests::store::check;
 
-// trap: kv 17
 #[test]
 fn the_index_of_a_prefix_slides_back_and_such_a_delete_leaves_its_waiters_asleep() {
     check(
