@@ -63,6 +63,7 @@ export function noteSemaphore({ key = "", prefix: tree, session, kind, at_ms: at
   const prefix = prefixOf(key, session);
   if (prefix === null) return;
   // Where one may be, its holders are followed whatever is shown.
-  isSeen ||= Boolean(want(/^key-/));
+  if (!isSeen) want(/^key-/);
+  isSeen = true;
   readSemaphore(prefix, at, number);
 }

@@ -184,7 +184,10 @@ export function mount(root) {
     detail));
   const holder = root.querySelector(".timeline");
   moveByPointer(holder, view, () => choose(() => {}));
-  holder.addEventListener("focusin", ({ target }) => target.classList.contains("lock-bar") && tracks.forEach((one) => one.track.reveal(target, view)));
+  holder.addEventListener("focusin", ({ target }) => {
+    if (!target.classList.contains("lock-bar")) return;
+    for (const { track } of tracks.values()) track.reveal(target, view);
+  });
   life.add(view.attach(), () => clearTimeout(timer), want(/^key-/), on("locks", drawSoon), on("place", drawPlace), on("clock", () => { if (!isChosen) drawSoon(); }),
     use(sessions, drawSoon), use(held, () => { addHeld(held.value ?? [], now(), held.asked); drawSoon(); }), on("names", held.refresher.poke));
   life.every(100, view.tick);

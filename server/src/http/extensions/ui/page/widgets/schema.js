@@ -27,7 +27,7 @@ function choice(schema, all, name) {
   };
 }
 
-function tagged(schema, all, name) {
+function tagged(all, name) {
   const named = all.map((one) => [tagOf(one), one]);
   const select = el("select", { name }, named.map(([[, tag]]) => el("option", { value: tag.const }, tag.const)));
   const place = el("div", { class: "nested" });
@@ -97,7 +97,7 @@ function scalar(schema, name) {
 function part_(schema, name) {
   const all = variants(schema);
   if (all?.every((one) => one.const !== undefined)) return choice(schema, all, name);
-  if (all?.every(tagOf)) return tagged(schema, all, name);
+  if (all?.every(tagOf)) return tagged(all, name);
   if (all?.length === 1) return part_({ ...all[0], description: schema.description, optional: true }, name);
   const types = typesOf(schema);
   if (types.includes("array") || (schema.additionalProperties && !schema.properties)) return several(schema, name);

@@ -70,7 +70,7 @@ export function storyPane(root, close) {
         button("Save as one HTML file", () => save(story), { class: "small" }),
         button("Close", close, { class: "small" }))]);
     // What counts down is drawn by itself.
-    refill(steps, JSON.stringify(told, (name, value) => value?.until ?? value), () => stepList(told));
+    refill(steps, JSON.stringify(told, (_, value) => value?.until ?? value), () => stepList(told));
   }
   const load = refresher(async () => {
     if (!wanted) return;
