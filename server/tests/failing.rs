@@ -25,8 +25,7 @@ struct Way {
     test: fn() -> Outcome,
 }
 
-const UNMET: &str =
-    "waited 20ms in vain for 2 requests blocked on keys under \"config/\"; nobody was blocked";
+const UNMET: &str = "timed out after 20ms waiting for 2 requests blocked on keys under \"config/\"; nobody was blocked";
 
 const WAYS: [Way; 9] = [
     Way {

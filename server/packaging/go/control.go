@@ -24,7 +24,7 @@ type Controls struct {
 	fail func(error)
 }
 
-// ControlError is a refusal of the control plane. Status is 409 where something was waited for in vain.
+// ControlError is an error of the control plane. Status is 409 where a wait timed out.
 type ControlError struct {
 	Status int
 	Text   string

@@ -18,7 +18,7 @@ const START_WITHIN = 30_000;
 /** How many lines of the server's log are kept for errors. */
 const LOG_LINES = 200;
 
-/** The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain. */
+/** The control plane rejected a call; the message says why. `status` is 409 where a wait timed out. */
 export class ControlError extends Error {
   constructor(status, text) {
     super(text);

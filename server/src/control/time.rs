@@ -46,7 +46,7 @@ impl Server {
     /// advance by less than the TTL at a time and renew by hand in between, or let the clock run at a rate at which the
     /// loop keeps up ([`Server::set_rate`]): at rate 10 a TTL of 60 s is 6 s of the loop's.
     ///
-    /// Checks that become due are run, and are waited for as long as they make progress: in vain for half a second at
+    /// Checks that become due are run, and are waited for as long as they make progress: without progress for half a second at
     /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before
     /// has ended; all of them end when the server stops.
     ///

@@ -84,7 +84,7 @@ impl TestServer {
     /// let unmet = verdict.expect_err("no client reads a key");
     /// assert_eq!(
     ///     unmet.to_string(),
-    ///     "waited 0ns in vain for 1 requests blocked on keys under \"config/\"; nobody was blocked"
+    ///     "timed out after 0ns waiting for 1 requests blocked on keys under \"config/\"; nobody was blocked"
     /// );
     /// ```
     ///

@@ -9,14 +9,6 @@ fn read(path: &str) -> String {
     text.unwrap_or_else(|error| panic!("{path} can be read: {error}"))
 }
 
-/// The two commands of the README do all the set-up; CI calls the second as it stands there.
-#[test]
-fn ci_calls_the_test_command_of_the_readme() {
-    let command = "cargo test --workspace";
-    assert!(read("README.md").lines().any(|line| line.trim() == command));
-    assert!(read(".ci/run").lines().any(|line| line.contains(command)));
-}
-
 /// Everything else is in the book.
 #[test]
 fn the_readme_is_a_front_page() {

@@ -170,7 +170,7 @@ fn commands() -> impl Iterator<Item = &'static Command> {
 
 /// Returns one line per verb for the help of the whole command line.
 pub(super) fn summary() -> String {
-    let line = |command: &Command| format!("    {:<24}{}\n", command.name, command.usage);
+    let line = |command: &Command| format!("    {:<26}{}\n", command.name, command.usage);
     commands().map(line).collect()
 }
 

@@ -92,58 +92,56 @@ settings! {
              repeated."
             Sets "config-file" "A .json or .hcl file to read. May be repeated.";
         Bool dev []
-            Sets "dev" "Development mode: a server on 127.0.0.1 with pretty JSON, the page at /ui/ and a talkative log.";
+            Sets "dev" "Development mode: a server on 127.0.0.1 with pretty JSON, the web UI at /ui/ and a verbose log.";
         List hcl [] Sets "hcl" "A piece of configuration, which wins over all files and flags. May be repeated.";
 
         // Our own flags.
         Text acl []
-            Own "acl" "Enable ACLs: what no rule allows is refused, and the token with this secret may do everything \
+            Own "acl" "Enable ACLs with a default policy of deny. The token with this secret may do everything \
              (proconsul only).";
         List allow_hosts []
-            Own "allow-host" "A name under which the control plane may be called; other names with a dot are refused, \
-             since a web page could have chosen them. May be repeated (proconsul only).";
+            Own "allow-host" "A host name that clients may use for the control plane. Other names with a dot are \
+             rejected, because a web page could have chosen them. May be repeated (proconsul only).";
         Text as_version [] Own "as-version" "The release of Consul that is emulated, such as 1.8.7 (proconsul only).";
         Bool control []
             Own "control" "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul \
              only).";
         Text control_addr []
-            Own "control-addr" "The addresses of the control port, in place of those of -client; a free port unless \
-             -control-port gives one (proconsul only).";
+            Own "control-addr" "The bind addresses of the control port (default: those of -client). Takes a free port \
+             unless -control-port is set (proconsul only).";
         Unsigned control_port []
-            Own "control-port" "Serve that at a port of its own, which faults never touch; 0 takes a free one (proconsul \
-             only).";
-        Text epoch []
-            Own "epoch" "The wall clock when the server's clock starts, such as 2026-01-01T00:00:00Z, in place of the \
-             machine's: dates and the times of tokens follow the server's clock from there (proconsul only).";
-        Bool frozen []
-            Own "frozen" "Start with a clock that stands still, at 0, until a test moves it; asks for -control (proconsul \
-             only).";
-        Bool http_port_ephemeral []
-            Own "http-port-ephemeral" "Serve HTTP at a free port, and print one line of JSON that says which (proconsul \
-             only).";
-        Bool https_dev []
-            Own "https-dev" "Serve HTTPS with certificates that are made for it: the authority's, the server's and one \
-             for clients are written into files, and a line says where (proconsul only).";
-        Text https_dev_dir []
-            Own "https-dev-dir" "The folder for those files, in place of a temporary one; asks for -https-dev \
+            Own "control-port" "Serve the controls at a separate port, which faults do not affect; 0 takes a free one \
              (proconsul only).";
+        Text epoch []
+            Own "epoch" "The wall clock at the start of the server, such as 2026-01-01T00:00:00Z (default: the \
+             machine's). Dates and the times of tokens follow it (proconsul only).";
+        Bool frozen []
+            Own "frozen" "Start with a frozen clock, at 0, which a test moves. Requires -control (proconsul only).";
+        Bool http_port_ephemeral []
+            Own "http-port-ephemeral" "Serve HTTP at a free port, and print it in one line of JSON (proconsul only).";
+        Bool https_dev []
+            Own "https-dev" "Serve HTTPS with generated certificates. Writes those of the authority, the server and \
+             one client into files, and prints where (proconsul only).";
+        Text https_dev_dir []
+            Own "https-dev-dir" "The folder for the generated certificates (default: a temporary one). Requires \
+             -https-dev (proconsul only).";
         List kv_files []
-            Own "kv-file" "A file in the form of \"consul kv export\" whose keys are there from the start; several with \
-             commas between them. May be repeated (proconsul only).";
+            Own "kv-file" "A file of keys to start with, as \"consul kv export\" prints them; separate several with \
+             commas. May be repeated (proconsul only).";
         List state_files []
-            Own "load" "A file with the state to start with, a dump of the control plane or an archive of \"consul \
-             snapshot save\", or with keys as \"consul kv export\" prints them; several with commas between them. May be \
+            Own "load" "A file with the state to start with: a dump of the control plane, an archive of \"consul \
+             snapshot save\", or keys as \"consul kv export\" prints them; separate several with commas. May be \
              repeated (proconsul only).";
         Text port_file []
-            Own "port-file" "Serve HTTP at a free port unless one is given, and write one line of JSON into this file \
-             that says which (proconsul only).";
-        Unsigned seed [] Own "seed" "What ids and jitter are drawn from: the same seed gives the same (proconsul only).";
+            Own "port-file" "Write the HTTP port into this file, as one line of JSON. Takes a free port unless one is \
+             set (proconsul only).";
+        Unsigned seed [] Own "seed" "The seed of ids and jitter: the same seed gives the same values (proconsul only).";
         List service_files []
-            Own "services" "A file in the form that \"consul services register\" takes, or a folder of such files, whose \
-             services and checks are there from the start; several with commas between them. May be repeated (proconsul \
-             only).";
+            Own "services" "A file of services and checks to start with, as \"consul services register\" takes it, or \
+             a folder of such files; separate several with commas. May be repeated (proconsul only).";
         Bool strict []
-            Own "strict" "Answer endpoints that are not emulated as unknown paths, not with 501 (proconsul only).";
+            Own "strict" "Treat endpoints that are not emulated as unknown paths, instead of responding with 501 \
+             (proconsul only).";
 
         // Consul's configuration keys.
         Text acl_datacenter ["acl_datacenter"];
@@ -182,7 +180,7 @@ settings! {
         Text client_addr ["client_addr"] Sets "client" "The addresses at which HTTP is served.";
         Bool connect_enabled ["connect.enabled"];
         Text data_dir ["data_dir"]
-            Sets "data-dir" "A folder that is made, and where a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing is kept there.";
+            Sets "data-dir" "A folder, created if missing, in which a bootstrap of ACLs looks for acl-bootstrap-reset. Nothing is stored there.";
         Text datacenter ["datacenter"] Sets "datacenter" "The name of the datacenter.";
         Text default_query_time ["default_query_time"]
             Sets "default-query-time" "How long a blocking query waits that does not say.";
@@ -242,7 +240,7 @@ settings! {
         Bool tls_verify_incoming ["tls.defaults.verify_incoming", "verify_incoming"];
         Bool translate_wan_addrs ["translate_wan_addrs"];
         Unsigned txn_max_req_len ["limits.txn_max_req_len"];
-        Bool ui ["ui"] Sets "ui" "Serve the page at /ui/.";
+        Bool ui ["ui"] Sets "ui" "Serve the web UI at /ui/.";
         Bool ui_config_enabled ["ui_config.enabled"];
         Bool use_cache ["http_config.use_cache"];
         Bool use_streaming_backend ["use_streaming_backend"];

@@ -11,11 +11,11 @@ use crate::history::{Filter, Record};
 use crate::threads::parked;
 use proconsul_store::timestamp::Timestamp;
 
-/// How long an advance waits in vain for the waiters that it woke, in the machine's time, for all its deadlines
+/// How long an advance waits without progress for the waiters that it woke, in the machine's time, for all its deadlines
 /// together. A client that does not read its answer must not hold up a test for ever.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(5);
 
-/// How long an advance waits in vain for the checks that it let run, for all its deadlines together. Their targets may
+/// How long an advance waits without progress for the checks that it let run, for all its deadlines together. Their targets may
 /// never answer.
 const RUN_WITHIN: Duration = Duration::from_millis(500);
 
@@ -42,7 +42,7 @@ pub enum Advance {
 struct Advanced {
     /// What it caused.
     caused: Vec<Record>,
-    /// What it waited for in vain, in words.
+    /// What it timed out waiting for, in words.
     in_vain: Option<&'static str>,
 }
 
@@ -113,7 +113,7 @@ impl Engine {
         let Advanced { caused, in_vain } = parked::park_on(self.advance_and_settle(advance));
         if let Some(whom) = in_vain.filter(|_| stops_others) {
             panic!(
-                "`{name}` waited in vain for {whom}, on the thread of a current-thread runtime: no task went on \
+                "`{name}` timed out waiting for {whom}, on the thread of a current-thread runtime: no task went on \
                  meanwhile, use `{name}_async(..).await`"
             );
         }

@@ -66,7 +66,7 @@ func TestAFailingTestShowsWhatHappened(t *testing.T) {
 		server.WaitBlocked(proconsultest.WaitBlockedOptions{Count: 1, Timeout: time.Millisecond})
 		t.Error("a call that is refused ends the test")
 	})
-	expect(t, said, "waited 1ms in vain for 1 requests blocked", "what happened on http://127.0.0.1:", "(seed 7)", "the agent came up")
+	expect(t, said, "timed out after 1ms waiting for 1 requests blocked", "what happened on http://127.0.0.1:", "(seed 7)", "the agent came up")
 }
 
 func TestEffectsAreTyped(t *testing.T) {

@@ -393,7 +393,7 @@ fn a_request_that_is_held_is_shown_with_the_clock_that_it_waits_for() {
         unmet
             .expect_err("a request that is held is not blocked")
             .to_string(),
-        "waited 0ns in vain for 1 requests blocked on anything; nobody was blocked; a fault holds request 1 on /v1/kv/k \
+        "timed out after 0ns waiting for 1 requests blocked on anything; nobody was blocked; a fault holds request 1 on /v1/kv/k \
          until 20.000s (rule 1: held for 20s)"
     );
     server.advance(20 * SECOND);

@@ -388,7 +388,7 @@ fn a_barrier_that_is_not_met_is_409_with_what_there_was() {
     assert_eq!(unmet.status, 409);
     assert_eq!(
         unmet.body,
-        "waited 10ms in vain for 1 requests blocked on anything; nobody was blocked\n"
+        "timed out after 10ms waiting for 1 requests blocked on anything; nobody was blocked\n"
     );
 }
 

@@ -178,7 +178,7 @@ async fn an_advance_that_waits_for_itself_says_so() {
     let says = panic_of(|| server.advance(10 * SECOND));
     assert_eq!(
         says,
-        "`advance` waited in vain for checks that it let run, on the thread of a current-thread runtime: no task went \
+        "`advance` timed out waiting for checks that it let run, on the thread of a current-thread runtime: no task went \
          on meanwhile, use `advance_async(..).await`"
     );
     // Another that moves the clock lives on this thread, and has come to the lapse.

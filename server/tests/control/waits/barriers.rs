@@ -67,7 +67,7 @@ fn a_barrier_that_is_not_met_says_what_was_blocked_instead() {
     let unmet = server.wait_blocked(&BlockedOn::prefix("a/"), 2, SHORT);
     assert_eq!(
         unmet.expect_err("nobody reads it").to_string(),
-        "waited 20ms in vain for 2 requests blocked on keys under \"a/\"; \
+        "timed out after 20ms waiting for 2 requests blocked on keys under \"a/\"; \
          blocked were request 1 on key \"b\" past index 500"
     );
     server.advance(1000 * SECOND);

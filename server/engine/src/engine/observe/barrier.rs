@@ -92,13 +92,13 @@ impl fmt::Display for Unmet {
         let Self { wanted, why, .. } = self;
         match why {
             WhyUnmet::TimedOut(patience) => {
-                write!(formatter, "waited {patience:?} in vain for {wanted}; ")?;
-            }
-            WhyUnmet::ServerStopped => {
                 write!(
                     formatter,
-                    "the server stopped before there was what was waited for: {wanted}; "
+                    "timed out after {patience:?} waiting for {wanted}; "
                 )?;
+            }
+            WhyUnmet::ServerStopped => {
+                write!(formatter, "the server stopped while waiting for {wanted}; ")?;
             }
             WhyUnmet::BlocksItsRuntime(twin) => {
                 return write!(

@@ -41,7 +41,7 @@ class StartError(ProconsulError):
 
 
 class ControlError(ProconsulError):
-    """The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain."""
+    """The control plane rejected a call; the message says why. `status` is 409 where a wait timed out."""
 
     def __init__(self, status: int, text: str) -> None:
         super().__init__(text)

@@ -38,20 +38,38 @@ const VIEWS = {
   state: ["State", state, true],
 };
 /** What is shown at any other address. */
-const NOWHERE = ["Not found", { mount: (root) => {
-  root.append(el("p", { class: "nothing" }, isElsewhere() ? `There is no datacenter ${place.asked} here: this server’s is `
-    : `There is nothing at ${location.pathname}.`, isElsewhere() && link(server.about.datacenter, "/ui/")));
-} }];
+const NOWHERE = [
+  "Not found",
+  {
+    mount: (root) => {
+      root.append(
+        el(
+          "p",
+          { class: "nothing" },
+          isElsewhere()
+            ? `There is no datacenter ${place.asked} here: this server’s is `
+            : `There is nothing at ${location.pathname}.`,
+          isElsewhere() && link(server.about.datacenter, "/ui/"),
+        ),
+      );
+    },
+  },
+];
 const isElsewhere = () => Boolean(place.asked && server.about && place.asked !== server.about.datacenter);
 
-const NO_CONTROL = "To see locks over time, history, blocked requests, time, faults and states here, start the server with --control, and leave out --control-port.";
+const NO_CONTROL =
+  "To see locks over time, history, blocked requests, time, faults and states here, start the server with --control, and leave out --control-port.";
 const status = el("span", { class: "status", role: "status" });
 const about = el("span", { class: "about" });
 const watch = el("a", { class: "watch", href: "#" });
 const nav = el("nav", { "aria-label": "Views" });
 const banner = el("div", { class: "banner", role: "alert", hidden: true });
 const told = el("div", { class: "notices", "aria-live": "polite" });
-const times = el("select", { "aria-label": "Times", title: "How times are shown" }, Object.entries(TIMES).map(([name, text]) => el("option", { value: name }, text)));
+const times = el(
+  "select",
+  { "aria-label": "Times", title: "How times are shown" },
+  Object.entries(TIMES).map(([name, text]) => el("option", { value: name }, text)),
+);
 times.value = clock.shows;
 times.addEventListener("change", () => showTimes(times.value));
 const main = el("main", { tabindex: "-1", id: "main" });
@@ -107,7 +125,8 @@ function drawServer() {
   fill(about, what ? `${what.node} · Consul ${what.version}` : "");
   about.title = what ? `proconsul ${what.proconsul}, seed ${what.seed}, datacenter ${what.datacenter}` : "";
   const texts = [];
-  if (server.status === "gone") texts.push("The server is gone. This page waits for it, and shows what was last known.");
+  if (server.status === "gone")
+    texts.push("The server is gone. This page waits for it, and shows what was last known.");
   if (server.leaderLost) {
     const consul = server.leaderLost === "quorum-lost" ? "leadership lost while committing log" : "No cluster leader";
     texts.push(`The cluster has lost its leader (${server.leaderLost}); Consul answers “${consul}”.`);
@@ -115,9 +134,13 @@ function drawServer() {
   if (server.control === false && server.status === "live") {
     texts.push(server.why || NO_CONTROL);
   }
-  if (acl.denies && !token.get()) texts.push("ACLs are on: this shows what may be read without a token. Choose Token to use yours.");
+  if (acl.denies && !token.get())
+    texts.push("ACLs are on: this shows what may be read without a token. Choose Token to use yours.");
   banner.className = `banner ${server.status === "gone" || server.leaderLost ? "bad" : "info"}`;
-  fill(show(banner, texts.length > 0), texts.map((text) => el("p", {}, text)));
+  fill(
+    show(banner, texts.length > 0),
+    texts.map((text) => el("p", {}, text)),
+  );
   drawView();
 }
 
@@ -127,42 +150,81 @@ function drawClock() {
   const next = clock.next === null ? "nothing is due" : `next in ${duration(Math.max(0, clock.next - now()))}`;
   watch.title = next;
   watch.href = href("time");
-  return fill(watch, clock.shows === "ago" ? moment(now()) : timeText(now()), rate && el("span", { class: "rate" }, rate));
+  return fill(
+    watch,
+    clock.shows === "ago" ? moment(now()) : timeText(now()),
+    rate && el("span", { class: "rate" }, rate),
+  );
 }
 
 function drawNotices() {
-  fill(told, notices.map((notice) => el("div", { class: `notice ${notice.tone}` },
-    el("span", {}, notice.times > 1 ? `${notice.text} ×${notice.times}` : notice.text), button("×", () => dismiss(notice), { class: "plain", "aria-label": "Dismiss" }))));
+  fill(
+    told,
+    notices.map((notice) =>
+      el(
+        "div",
+        { class: `notice ${notice.tone}` },
+        el("span", {}, notice.times > 1 ? `${notice.text} ×${notice.times}` : notice.text),
+        button("×", () => dismiss(notice), { class: "plain", "aria-label": "Dismiss" }),
+      ),
+    ),
+  );
 }
 
 function askToken() {
-  const input = el("input", { type: "password", autocomplete: "off", spellcheck: "false", set: { value: token.get() } });
+  const input = el("input", {
+    type: "password",
+    autocomplete: "off",
+    spellcheck: "false",
+    set: { value: token.get() },
+  });
   const save = (event) => {
     event.preventDefault();
     token.set(input.value.trim());
     close();
   };
-  const close = openDialog("Token", el("form", { on: { submit: save } },
-    field("Token of ACLs", input, "Sent to this server only, and forgotten with this tab."),
-    el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Use"))));
+  const close = openDialog(
+    "Token",
+    el(
+      "form",
+      { on: { submit: save } },
+      field("Token of ACLs", input, "Sent to this server only, and forgotten with this tab."),
+      el("div", { class: "actions" }, el("button", { type: "submit", class: "primary" }, "Use")),
+    ),
+  );
 }
 
 document.body.append(
   el("a", { class: "skip", href: "#main" }, "Skip to the content"),
-  el("header", { class: "top" },
+  el(
+    "header",
+    { class: "top" },
     el("div", { class: "brand" }, link("proconsul", "/ui/", { class: "logo" }), about),
-    el("div", { class: "right" }, watch, times, status, button("Token", askToken, { class: "small" }))),
-  nav, banner, main, told);
+    el("div", { class: "right" }, watch, times, status, button("Token", askToken, { class: "small" })),
+  ),
+  nav,
+  banner,
+  main,
+  told,
+);
 
 on("place", drawView);
 on("server", drawServer);
 on("notices", drawNotices);
 on("clock", drawClock);
-on("token", () => { refreshAll(); refreshKeys(); drawServer(); });
+on("token", () => {
+  refreshAll();
+  refreshKeys();
+  drawServer();
+});
 // Every view says when the cluster has no leader, and that passes without a record.
 use(faultsInForce, () => {});
-setInterval(() => { if (server.leaderLost) faultsInForce.refresher.poke(); }, 1000);
-setInterval(() => { if (!document.hidden) drawClock(); }, 100);
+setInterval(() => {
+  if (server.leaderLost) faultsInForce.refresher.poke();
+}, 1000);
+setInterval(() => {
+  if (!document.hidden) drawClock();
+}, 100);
 startRouter();
 changes("server");
 start();

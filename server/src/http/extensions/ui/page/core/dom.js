@@ -1,6 +1,7 @@
 // Making and changing elements. All texts become text nodes: nothing that a server says is ever read as HTML.
 
-const shown = (children) => children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+const shown = (children) =>
+  children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
 
 /** Makes an element. `options` are `class`, `on` (listeners), `set` (properties), and attributes by their names. */
 export function el(tag, options = {}, ...children) {
@@ -52,8 +53,7 @@ export function link(text, href, options = {}) {
 /** A field with its label above it. */
 export function field(label, input, hint = "") {
   input.id ||= `f${++field.count}`;
-  return el("div", { class: "field" },
-    el("label", { for: input.id }, label), input, hint && el("small", {}, hint));
+  return el("div", { class: "field" }, el("label", { for: input.id }, label), input, hint && el("small", {}, hint));
 }
 field.count = 0;
 
@@ -66,7 +66,11 @@ export function show(node, isShown) {
 /** A list of names and values. Values are texts or elements; rows with `null` are left out. */
 export function facts(rows) {
   const known = rows.filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return el("dl", { class: "facts" }, known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]));
+  return el(
+    "dl",
+    { class: "facts" },
+    known.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]),
+  );
 }
 
 /** A small label, colored by `tone`: good, bad, warn, quiet or info. */

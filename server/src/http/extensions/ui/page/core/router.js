@@ -3,9 +3,22 @@
 import { changes } from "./signal.js";
 
 const VIEWS = {
-  kv: "kv", services: "services", nodes: "nodes", checks: "checks", sessions: "sessions", queries: "more",
-  intentions: "more", acls: "more", tokens: "more", more: "more", locks: "locks", history: "history",
-  blocked: "blocked", time: "time", faults: "faults", state: "state",
+  kv: "kv",
+  services: "services",
+  nodes: "nodes",
+  checks: "checks",
+  sessions: "sessions",
+  queries: "more",
+  intentions: "more",
+  acls: "more",
+  tokens: "more",
+  more: "more",
+  locks: "locks",
+  history: "history",
+  blocked: "blocked",
+  time: "time",
+  faults: "faults",
+  state: "state",
 };
 
 /** `asked` is the datacenter that the address names; `null` if it names none. */
@@ -19,7 +32,9 @@ let depth = 0;
 /** Asks before the page goes elsewhere. Returns how to stop. */
 export function guard(one) {
   guarded = one;
-  return () => { if (guarded === one) guarded = null; };
+  return () => {
+    if (guarded === one) guarded = null;
+  };
 }
 
 /** Goes on if nothing is lost, or after the reader has said so. Returns whether there is a question. */
@@ -42,11 +57,20 @@ export function href(view, query = {}) {
 }
 
 /** A part of an address without `%XX`. */
-export const decoded = (part) => { try { return decodeURIComponent(part); } catch { return part; } };
+export const decoded = (part) => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
 
 /** Reads the address. Consul's `/ui/dc1/kv/a/b/edit` shows the key `a/b`, `/ui/dc1/kv/a/` opens the folder. */
 function understand() {
-  const [dc, view = "", ...rest] = location.pathname.replace(/^\/ui\//, "").split("/").map(decoded);
+  const [dc, view = "", ...rest] = location.pathname
+    .replace(/^\/ui\//, "")
+    .split("/")
+    .map(decoded);
   place.query = new URLSearchParams(location.search);
   // The name of the datacenter may be left out.
   const isNamed = Object.hasOwn(VIEWS, view) || (dc && !view && !Object.hasOwn(VIEWS, dc));
@@ -84,7 +108,9 @@ export function startRouter() {
     depth += by;
     return understand();
   });
-  addEventListener("beforeunload", (event) => { if (guarded?.isUnsaved()) event.preventDefault(); });
+  addEventListener("beforeunload", (event) => {
+    if (guarded?.isUnsaved()) event.preventDefault();
+  });
   depth = history.state ?? 0;
   history.replaceState(depth, "");
   understand();

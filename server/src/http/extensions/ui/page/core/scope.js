@@ -5,12 +5,18 @@ export function scope() {
   const stops = [];
   return {
     /** Adds functions that stop something. */
-    add(...more) { stops.push(...more); },
+    add(...more) {
+      stops.push(...more);
+    },
     /** Repeats something while the view is shown. */
     every(ms, work) {
-      const timer = setInterval(() => { if (!document.hidden) work(); }, ms);
+      const timer = setInterval(() => {
+        if (!document.hidden) work();
+      }, ms);
       stops.push(() => clearInterval(timer));
     },
-    stop() { for (const stop of stops.splice(0)) stop(); },
+    stop() {
+      for (const stop of stops.splice(0)) stop();
+    },
   };
 }

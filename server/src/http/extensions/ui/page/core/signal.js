@@ -43,7 +43,10 @@ export function refresher(work) {
     } finally {
       isBusy = false;
       const pause = Math.max(100, 4 * (performance.now() - began));
-      timer = setTimeout(() => { timer = 0; if (isWanted) run(); }, pause);
+      timer = setTimeout(() => {
+        timer = 0;
+        if (isWanted) run();
+      }, pause);
     }
   };
   return {

@@ -18,7 +18,10 @@ export const token = {
 export const acl = { denies: false };
 
 /** That a list is empty, as far as the token of this tab may read it. */
-export const nothingOf = (what) => (acl.denies ? `There are no ${what} that may be read ${token.get() ? "with this token" : "without a token"}.` : `There are no ${what}.`);
+export const nothingOf = (what) =>
+  acl.denies
+    ? `There are no ${what} that may be read ${token.get() ? "with this token" : "without a token"}.`
+    : `There are no ${what}.`;
 
 /** A request that failed: status 0 when there was no answer. */
 class Failure extends Error {
@@ -31,7 +34,9 @@ class Failure extends Error {
 /** Ends all requests when the page is left: a browser that keeps it for the way back would keep its connections, too. */
 const leaving = new AbortController();
 addEventListener("pagehide", () => leaving.abort());
-addEventListener("pageshow", ({ persisted }) => { if (persisted) location.reload(); });
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload();
+});
 
 async function send(path, { signal, ...options }) {
   let response;
@@ -93,14 +98,18 @@ export const isOwnCall = () => ownCalls > 0;
 
 /** Calls the control plane. */
 export async function control(method, path, body) {
-  const json = body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
+  const json =
+    body === undefined ? {} : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) };
   const isChange = method !== "GET";
   ownCalls += isChange;
   try {
     const response = await send(CONTROL + path, { method, ...json });
     return await response.json();
   } finally {
-    if (isChange) setTimeout(() => { ownCalls -= 1; }, RECORD_MS);
+    if (isChange)
+      setTimeout(() => {
+        ownCalls -= 1;
+      }, RECORD_MS);
   }
 }
 
@@ -131,6 +140,8 @@ export async function follow(path, signal, tell, fail) {
       fail(error);
       index = null;
     }
-    await new Promise((done) => { setTimeout(done, POLL_MS); });
+    await new Promise((done) => {
+      setTimeout(done, POLL_MS);
+    });
   }
 }

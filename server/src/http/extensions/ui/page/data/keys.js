@@ -13,7 +13,7 @@ let stop = null;
 /** Changes while the list is being read: its answer may be older than they are. */
 let meanwhile = null;
 const changed = new Map();
-let timer = 0;
+let isDue = false;
 
 function set(names) {
   for (let at = 1; at < names.length; at += 1) {
@@ -62,7 +62,7 @@ function placeOf(key, names = keys.names) {
 }
 
 function apply() {
-  timer = 0;
+  isDue = false;
   if (changed.size > 100) {
     const whole = new Set(keys.names);
     for (const [key, isThere] of changed) whole[isThere ? "add" : "delete"](key);
@@ -82,7 +82,9 @@ function apply() {
 
 function note(key, isThere) {
   changed.set(key, isThere);
-  timer ||= setTimeout(apply, 150);
+  if (isDue) return;
+  isDue = true;
+  setTimeout(apply, 150);
 }
 
 /** Takes over what a record says about a key. */

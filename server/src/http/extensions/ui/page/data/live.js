@@ -57,7 +57,9 @@ function begin(data) {
     // What is read now is not older than this.
     passed = data.last;
     semaphores.clear();
-    loadLocks().then((records) => records.forEach(noteSemaphore)).catch((error) => tell(error.message, "bad"));
+    loadLocks()
+      .then((records) => records.forEach(noteSemaphore))
+      .catch((error) => tell(error.message, "bad"));
     describe();
   }
   if (isBehind || isTorn) resync.poke();
@@ -68,7 +70,9 @@ function begin(data) {
 async function describe() {
   try {
     setServer({ about: await control("GET", "/server") });
-  } catch { /* The next beginning asks again. */ }
+  } catch {
+    /* The next beginning asks again. */
+  }
 }
 
 function take(record) {
@@ -82,7 +86,8 @@ function take(record) {
     noteTree(record.prefix);
     changes("key trees");
   } else if (kind === "control") {
-    if (!isOwnCall() && /^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text)) tell(record.text, "info");
+    if (!isOwnCall() && /^(test: )?(rollback|reset|restart|state loaded|snapshot)/.test(record.text))
+      tell(record.text, "info");
     resync.poke();
   }
   if (key !== undefined) changes(`key ${key}`);
@@ -99,10 +104,11 @@ function connect() {
   const from = after > 0 ? `&after=${after}` : kinds ? "" : `&last=${BEGIN}`;
   const stream = eventsAt(`behind=${BEHIND}${from}${kinds}`);
   events = stream;
-  const hear = (name, act) => stream.addEventListener(name, (event) => {
-    act(JSON.parse(event.data));
-    if (events === stream) passed = Math.max(passed, event.lastEventId);
-  });
+  const hear = (name, act) =>
+    stream.addEventListener(name, (event) => {
+      act(JSON.parse(event.data));
+      if (events === stream) passed = Math.max(passed, event.lastEventId);
+    });
   hear("begin", begin);
   hear("record", take);
   hear("missed", ({ records: count }) => {
@@ -156,8 +162,13 @@ document.addEventListener("visibilitychange", () => {
   clearTimeout(hideTimer);
   if (!server.control) return;
   if (document.hidden) {
-    hideTimer = setTimeout(() => { events?.close(); events = null; }, HIDDEN_MS);
+    hideTimer = setTimeout(() => {
+      events?.close();
+      events = null;
+    }, HIDDEN_MS);
   } else if (!events) connect();
 });
 want(/^(acquire|release|lock-delay|session-(created|ended)|control)/);
-on("wanted", () => { if (events && kinds !== wanted()) connect(); });
+on("wanted", () => {
+  if (events && kinds !== wanted()) connect();
+});

@@ -4,7 +4,13 @@ import { control } from "./api.js";
 import { changes } from "../core/signal.js";
 
 const LOCK_KINDS = [
-  "acquired", "acquire-refused", "released", "lock-delay-began", "lock-delay-ended", "session-created", "session-ended",
+  "acquired",
+  "acquire-refused",
+  "released",
+  "lock-delay-began",
+  "lock-delay-ended",
+  "session-created",
+  "session-ended",
   "control",
 ];
 /** How many bars and marks a key keeps. */
@@ -59,7 +65,10 @@ function take(record) {
   } else if (kind === "lock-delay-ended") {
     const delay = rowOf(key).delays.at(-1);
     if (delay) delay.to = Math.min(delay.to, at);
-  } else if (kind === "control" && /^(rollback|reset|restart|state loaded|snapshot)/.test(record.text.replace(/^test: /, ""))) {
+  } else if (
+    kind === "control" &&
+    /^(rollback|reset|restart|state loaded|snapshot)/.test(record.text.replace(/^test: /, ""))
+  ) {
     // What was held is not what is held now.
     for (const row of locks.rows.values()) {
       const bar = open(row.bars);

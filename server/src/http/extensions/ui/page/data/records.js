@@ -54,8 +54,11 @@ export const recordAt = (number) => {
 };
 
 /** All records of a request whose arrival is `root`: how it was blocked, woken, refused and answered, and what it changed. */
-export const recordsOf = (root) => records.all.slice(placeOfRecord(root.number))
-  .filter((one) => one.caused_by === root.number || one.request === root.request);
+export const recordsOf = (root) =>
+  records.all
+    .slice(placeOfRecord(root.number))
+    .filter((one) => one.caused_by === root.number || one.request === root.request);
 
 /** The records that follow from one. */
-export const causedBy = ({ number }) => records.all.slice(placeOfRecord(number)).filter((one) => one.caused_by === number);
+export const causedBy = ({ number }) =>
+  records.all.slice(placeOfRecord(number)).filter((one) => one.caused_by === number);

@@ -28,15 +28,19 @@ function resource(topic, pokedBy, load, path = null) {
     if (server.control) one.refresher.poke();
     else if (path && server.control === false) {
       one.stop = new AbortController();
-      follow(path, one.stop.signal, (value) => set(value, null), (error) => set(null, error));
+      follow(
+        path,
+        one.stop.signal,
+        (value) => set(value, null),
+        (error) => set(null, error),
+      );
     }
   };
   all.push(one);
   return one;
 }
 
-const consul = (topic, pokedBy, path) =>
-  resource(topic, pokedBy, async () => (await list(path)).value, path);
+const consul = (topic, pokedBy, path) => resource(topic, pokedBy, async () => (await list(path)).value, path);
 
 export const sessions = consul("sessions", /^session-|^catalog|^control/, "/v1/session/list");
 export const services = consul("services", /^catalog|^control/, "/v1/catalog/services");
@@ -47,10 +51,14 @@ export const held = resource("held", /^acquired|^released|^control/, async () =>
   const { locks } = await control("GET", "/locks");
   return locks;
 });
-export const due = resource("due", /^session-|^lock-delay|^catalog|^control|^key-(tree-)?deleted|^tombstones/, async () => {
-  const { due: what } = await control("GET", "/clock/due");
-  return what;
-});
+export const due = resource(
+  "due",
+  /^session-|^lock-delay|^catalog|^control|^key-(tree-)?deleted|^tombstones/,
+  async () => {
+    const { due: what } = await control("GET", "/clock/due");
+    return what;
+  },
+);
 export const blocked = resource("blocked", /^blocked|^woken|^control/, async () => {
   const found = await control("GET", "/blocked");
   return found.blocked;

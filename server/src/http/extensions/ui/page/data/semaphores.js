@@ -32,7 +32,9 @@ async function readSemaphore(prefix, at, number) {
   let entry = null;
   try {
     entry = await getKey(prefix + SUFFIX);
-  } catch { /* It is read again after the next change. */ }
+  } catch {
+    /* It is read again after the next change. */
+  }
   const found = entry && holdersOf(entry);
   if (!found && !semaphores.has(prefix)) return;
   const one = semaphores.get(prefix) ?? { limit: found.limit, bars: [], version: 0 };
@@ -41,7 +43,8 @@ async function readSemaphore(prefix, at, number) {
   one.limit = found?.limit ?? one.limit;
   const holders = new Set(found?.holders);
   for (const bar of one.bars) {
-    if (bar.to === null && !holders.delete(bar.session)) Object.assign(bar, { to: at, cause: "it left the holders", ended: number });
+    if (bar.to === null && !holders.delete(bar.session))
+      Object.assign(bar, { to: at, cause: "it left the holders", ended: number });
   }
   for (const session of holders) {
     const used = new Set(one.bars.filter((bar) => bar.to === null).map((bar) => bar.lane));
@@ -63,6 +66,7 @@ export function noteSemaphore({ key = "", prefix: tree, session, kind, at_ms: at
   const prefix = prefixOf(key, session);
   if (prefix === null) return;
   // Where one may be, its holders are followed whatever is shown.
-  isSeen ||= Boolean(want(/^key-/));
+  if (!isSeen) want(/^key-/);
+  isSeen = true;
   readSemaphore(prefix, at, number);
 }

@@ -24,7 +24,7 @@ async function recordOf(number) {
 /** A record and what it follows from, the nearest cause first; nothing if it is gone. */
 async function chainOf(number) {
   const chain = [];
-  for (let next = number; next && chain.length < CAUSES;) {
+  for (let next = number; next && chain.length < CAUSES; ) {
     const record = await recordOf(next);
     if (!record) break;
     chain.push(record);
@@ -35,10 +35,13 @@ async function chainOf(number) {
 
 /** Reads what happened to a bar of a row until the next holder. */
 export async function readStory(row, bar) {
-  const next = row.bars.find((one) => one.from >= (bar.to ?? Infinity) && one !== bar && (one.began ?? 0) > (bar.began ?? 0)) ?? null;
+  const next =
+    row.bars.find((one) => one.from >= (bar.to ?? Infinity) && one !== bar && (one.began ?? 0) > (bar.began ?? 0)) ??
+    null;
   const isPast = (record) => next?.began && record.number > next.began;
   const [began, ended, ofKey, ofSession] = await Promise.all([
-    chainOf(bar.began), chainOf(bar.ended),
+    chainOf(bar.began),
+    chainOf(bar.ended),
     row.lanes ? [] : listOf(OF_KEY, { key: row.key, after: bar.began ?? 0, limit: MOST }),
     listOf(OF_SESSION, { session: bar.session, limit: MOST }),
   ]);
@@ -48,13 +51,21 @@ export async function readStory(row, bar) {
   const delayAt = bar.ended ? ofKey.findIndex((one) => one.kind === "lock-delay-began" && one.at_ms === bar.to) : -1;
   const delay = delayAt < 0 ? null : ofKey[delayAt];
   return {
-    row, bar, next, began, ended,
+    row,
+    bar,
+    next,
+    began,
+    ended,
     created: of("session-created")[0] ?? null,
     renewed: of("session-renewed").filter((one) => !isLate(one)),
     tried: of("session-refused").filter((one) => one.number > (bar.began ?? 0)),
     whileHeld: refused.filter((one) => !isLate(one)),
     afterwards: refused.filter(isLate),
-    delay: delay && { from: delay.at_ms, number: delay.number, lasts: delay.lasts_ms,
-      to: ofKey.slice(delayAt).find((one) => one.kind === "lock-delay-ended")?.at_ms ?? null },
+    delay: delay && {
+      from: delay.at_ms,
+      number: delay.number,
+      lasts: delay.lasts_ms,
+      to: ofKey.slice(delayAt).find((one) => one.kind === "lock-delay-ended")?.at_ms ?? null,
+    },
   };
 }

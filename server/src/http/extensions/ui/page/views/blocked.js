@@ -12,7 +12,12 @@ export function mount(root) {
   const life = scope();
   let filter = place.query.get("text") ?? "";
   const total = el("span", { class: "quiet", role: "status" });
-  const input = el("input", { type: "search", placeholder: "Filter", "aria-label": "Filter blocked requests", set: { value: filter } });
+  const input = el("input", {
+    type: "search",
+    placeholder: "Filter",
+    "aria-label": "Filter blocked requests",
+    set: { value: filter },
+  });
   const rows = table({
     label: "Blocked requests",
     columns: [
@@ -35,7 +40,10 @@ export function mount(root) {
     fill(total, blocked.error ? blocked.error.message : count(found.length, "request"));
     rows.set(blocked.value || blocked.error ? found : null);
   }
-  input.addEventListener("input", () => { filter = input.value; draw(); });
+  input.addEventListener("input", () => {
+    filter = input.value;
+    draw();
+  });
   root.append(el("div", { class: "bar" }, input, total), rows.node);
   life.add(use(blocked, draw));
   // A client that gives up leaves no record that says so but its answer, and those are many.

@@ -20,15 +20,28 @@ const worst = (states) => Math.max(-1, ...states.map((one) => (one === "maintena
 /** How many checks are in which state, as badges. */
 function summary(some) {
   const found = STATUSES.map((status) => [status, some.filter((one) => one.Status === status).length]);
-  const shown = found.filter(([, number]) => number > 0).map(([status, number]) => badge(`${number} ${status}`, TONES[status]));
+  const shown = found
+    .filter(([, number]) => number > 0)
+    .map(([status, number]) => badge(`${number} ${status}`, TONES[status]));
   return el("span", { class: "badges" }, shown.length ? shown : badge("no checks"));
 }
 
 function checkList(some) {
-  return some.map((one) => el("details", { class: "card", open: one.Status !== "passing" },
-    el("summary", {}, state(one.Status), ` ${one.Name || one.CheckID}`),
-    facts([["CheckID", one.CheckID], ["Node", one.Node], ["Service", one.ServiceName], ["Type", one.Type], ["Notes", one.Notes]]),
-    el("pre", {}, one.Output || "(no output)")));
+  return some.map((one) =>
+    el(
+      "details",
+      { class: "card", open: one.Status !== "passing" },
+      el("summary", {}, state(one.Status), ` ${one.Name || one.CheckID}`),
+      facts([
+        ["CheckID", one.CheckID],
+        ["Node", one.Node],
+        ["Service", one.ServiceName],
+        ["Type", one.Type],
+        ["Notes", one.Notes],
+      ]),
+      el("pre", {}, one.Output || "(no output)"),
+    ),
+  );
 }
 
 const orNone = (some) => (some.length ? some : el("p", { class: "quiet" }, "none"));
@@ -42,8 +55,17 @@ const meta = (values) => {
 function listView(root, life, { label, one, resource, needs, columns, id, sign, text, states, pane, looks }) {
   let filter = "";
   const total = el("span", { class: "quiet", role: "status" });
-  const input = el("input", { type: "search", placeholder: `Filter ${label.toLowerCase()}`, "aria-label": `Filter ${label.toLowerCase()}` });
-  const status = el("select", { "aria-label": "Status" }, el("option", { value: "" }, "Any status"), STATUSES.map((name) => el("option", {}, name)));
+  const input = el("input", {
+    type: "search",
+    placeholder: `Filter ${label.toLowerCase()}`,
+    "aria-label": `Filter ${label.toLowerCase()}`,
+  });
+  const status = el(
+    "select",
+    { "aria-label": "Status" },
+    el("option", { value: "" }, "Any status"),
+    STATUSES.map((name) => el("option", {}, name)),
+  );
   const detail = el("section", { class: "pane", "aria-label": one });
   const view = label.toLowerCase();
   const rows = table({ label, columns, id, sign, open: (row) => go(href(view, { name: id(row) })) });
@@ -55,11 +77,30 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
     root.classList.toggle("has-detail", name !== null);
     rows.select(name);
     const row = all().find((one) => id(one) === name);
-    if (!row) refill(detail, [name, isKnown()], () => el("p", { class: "nothing" }, !isKnown() ? "Reading …" : name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`));
-    else refill(detail, [name, looks(row)], () => [el("div", { class: "bar" }, button(`‹ ${label}`, () => go(href(view)), { class: "small back" }), el("h2", {}, name)), pane(row)]);
+    if (!row)
+      refill(detail, [name, isKnown()], () =>
+        el(
+          "p",
+          { class: "nothing" },
+          !isKnown() ? "Reading …" : name ? `There is no ${name}.` : `Choose a ${one.toLowerCase()}.`,
+        ),
+      );
+    else
+      refill(detail, [name, looks(row)], () => [
+        el(
+          "div",
+          { class: "bar" },
+          button(`‹ ${label}`, () => go(href(view)), { class: "small back" }),
+          el("h2", {}, name),
+        ),
+        pane(row),
+      ]);
   }
   function draw() {
-    const found = all().filter((row) => text(row).toLowerCase().includes(filter.toLowerCase()) && (!status.value || states(row).includes(status.value)));
+    const found = all().filter(
+      (row) =>
+        text(row).toLowerCase().includes(filter.toLowerCase()) && (!status.value || states(row).includes(status.value)),
+    );
     // The worst come first.
     found.sort((row, other) => worst(states(other)) - worst(states(row)));
     const error = needs.find((need) => need.error)?.error;
@@ -67,10 +108,24 @@ function listView(root, life, { label, one, resource, needs, columns, id, sign, 
     rows.set(isKnown() ? found : null, error?.message ?? nothingOf(view));
     drawPane();
   }
-  input.addEventListener("input", () => { filter = input.value; draw(); });
+  input.addEventListener("input", () => {
+    filter = input.value;
+    draw();
+  });
   status.addEventListener("change", () => draw());
-  root.append(el("div", { class: "split on-demand" },
-    el("section", { class: "side", "aria-label": `All ${view}` }, el("div", { class: "bar" }, input, status, total), rows.node), detail));
+  root.append(
+    el(
+      "div",
+      { class: "split on-demand" },
+      el(
+        "section",
+        { class: "side", "aria-label": `All ${view}` },
+        el("div", { class: "bar" }, input, status, total),
+        rows.node,
+      ),
+      detail,
+    ),
+  );
   life.add(on("place", drawPane), ...needs.map((need) => use(need, draw)));
   draw();
   return draw;
@@ -92,27 +147,51 @@ function servicesView(root, life) {
     draw();
   });
   const pane = ([name, tags]) => [
-    el("p", { class: "badges" }, tags.map((tag) => badge(tag, "info"))),
+    el(
+      "p",
+      { class: "badges" },
+      tags.map((tag) => badge(tag, "info")),
+    ),
     instances.error && el("p", { class: "bad" }, instances.error.message),
-    (instances.name === name ? instances.found : []).map(({ Node, Service, Checks }) => el("section", { class: "card", "aria-label": Service.ID },
-      el("h3", {}, Service.ID, " ", summary(Checks)),
-      facts([
-        ["Node", link(Node.Node, href("nodes", { name: Node.Node }))], ["Address", `${Service.Address || Node.Address}:${Service.Port}`],
-        ["Tags", (Service.Tags ?? []).join(", ")], ["Meta", meta(Service.Meta)], ["Kind", Service.Kind],
-      ]), checkList(Checks))),
+    (instances.name === name ? instances.found : []).map(({ Node, Service, Checks }) =>
+      el(
+        "section",
+        { class: "card", "aria-label": Service.ID },
+        el("h3", {}, Service.ID, " ", summary(Checks)),
+        facts([
+          ["Node", link(Node.Node, href("nodes", { name: Node.Node }))],
+          ["Address", `${Service.Address || Node.Address}:${Service.Port}`],
+          ["Tags", (Service.Tags ?? []).join(", ")],
+          ["Meta", meta(Service.Meta)],
+          ["Kind", Service.Kind],
+        ]),
+        checkList(Checks),
+      ),
+    ),
   ];
   const looks = ([name, tags]) => {
     if (instances.name !== name) load.poke();
     return [tags, instances.name === name && instances.found, instances.error?.message];
   };
   draw = listView(root, life, {
-    label: "Services", one: "Service", needs: [services, checks], pane, looks,
+    label: "Services",
+    one: "Service",
+    needs: [services, checks],
+    pane,
+    looks,
     resource: { rows: () => Object.entries(services.value ?? {}) },
-    id: ([name]) => name, states: ([name]) => checksOf(name).map((one) => one.Status), text: ([name, tags]) => `${name} ${tags.join(" ")}`,
+    id: ([name]) => name,
+    states: ([name]) => checksOf(name).map((one) => one.Status),
+    text: ([name, tags]) => `${name} ${tags.join(" ")}`,
     sign: ([name, tags]) => `${tags} ${checksOf(name).map((one) => one.Status)}`,
     columns: [
       { name: "Service", cell: ([name]) => name, by: ([name]) => name },
-      { name: "Checks", cell: ([name]) => summary(checksOf(name)), by: ([name]) => checksOf(name).length, width: "minmax(8rem, 1fr)" },
+      {
+        name: "Checks",
+        cell: ([name]) => summary(checksOf(name)),
+        by: ([name]) => checksOf(name).length,
+        width: "minmax(8rem, 1fr)",
+      },
       { name: "Tags", cell: ([, tags]) => tags.join(", "), by: ([, tags]) => tags.join(), from: 560 },
     ],
   });
@@ -123,22 +202,48 @@ function nodesView(root, life) {
   const checksOf = (node) => (checks.value ?? []).filter((one) => one.Node === node);
   const own = (node) => (sessions.value ?? []).filter((one) => one.Node === node);
   listView(root, life, {
-    label: "Nodes", one: "Node", needs: [nodes, checks, sessions],
+    label: "Nodes",
+    one: "Node",
+    needs: [nodes, checks, sessions],
     resource: { rows: () => nodes.value ?? [] },
     looks: (node) => [node, checksOf(node.Node), own(node.Node)],
-    id: (node) => node.Node, states: (node) => checksOf(node.Node).map((one) => one.Status), text: (node) => `${node.Node} ${node.Address}`,
+    id: (node) => node.Node,
+    states: (node) => checksOf(node.Node).map((one) => one.Status),
+    text: (node) => `${node.Node} ${node.Address}`,
     sign: (node) => `${node.Address} ${checksOf(node.Node).map((one) => one.Status)} ${own(node.Node).length}`,
     columns: [
       { name: "Node", cell: (node) => node.Node, by: (node) => node.Node },
       { name: "Address", cell: (node) => node.Address, by: (node) => node.Address, from: 600 },
-      { name: "Checks", cell: (node) => summary(checksOf(node.Node)), by: (node) => checksOf(node.Node).length, width: "minmax(14rem, 1fr)" },
-      { name: "Sessions", cell: (node) => String(own(node.Node).length), by: (node) => own(node.Node).length, width: "5rem", from: 520 },
+      {
+        name: "Checks",
+        cell: (node) => summary(checksOf(node.Node)),
+        by: (node) => checksOf(node.Node).length,
+        width: "minmax(14rem, 1fr)",
+      },
+      {
+        name: "Sessions",
+        cell: (node) => String(own(node.Node).length),
+        by: (node) => own(node.Node).length,
+        width: "5rem",
+        from: 520,
+      },
     ],
     pane: (node) => [
-      facts([["Id", node.ID], ["Address", node.Address], ["Datacenter", node.Datacenter],
-        ["Meta", meta(node.Meta)], ["Tagged addresses", meta(node.TaggedAddresses)]]),
-      el("h3", {}, "Checks"), orNone(checkList(checksOf(node.Node))),
-      el("h3", {}, "Sessions"), orNone(own(node.Node).slice(0, 200).map((one) => el("p", {}, sessionLink(one.ID)))),
+      facts([
+        ["Id", node.ID],
+        ["Address", node.Address],
+        ["Datacenter", node.Datacenter],
+        ["Meta", meta(node.Meta)],
+        ["Tagged addresses", meta(node.TaggedAddresses)],
+      ]),
+      el("h3", {}, "Checks"),
+      orNone(checkList(checksOf(node.Node))),
+      el("h3", {}, "Sessions"),
+      orNone(
+        own(node.Node)
+          .slice(0, 200)
+          .map((one) => el("p", {}, sessionLink(one.ID))),
+      ),
     ],
   });
 }
@@ -146,7 +251,13 @@ function nodesView(root, life) {
 function checksView(root, life) {
   const id = (check) => `${check.Node}/${check.CheckID}`;
   listView(root, life, {
-    label: "Checks", one: "Check", needs: [checks], resource: { rows: () => checks.value ?? [] }, id, looks: (check) => check, states: (check) => [check.Status],
+    label: "Checks",
+    one: "Check",
+    needs: [checks],
+    resource: { rows: () => checks.value ?? [] },
+    id,
+    looks: (check) => check,
+    states: (check) => [check.Status],
     text: (check) => `${id(check)} ${check.Name} ${check.ServiceName} ${check.Status}`,
     sign: (check) => `${check.Status} ${check.Output}`,
     columns: [
@@ -156,7 +267,11 @@ function checksView(root, life) {
       { name: "Node", cell: (check) => check.Node, by: (check) => check.Node, from: 400 },
       { name: "Output", cell: (check) => check.Output, from: 760, width: "2fr" },
     ],
-    pane: (check) => checkList([{ ...check }]).map((node) => { node.open = true; return node; }),
+    pane: (check) =>
+      checkList([{ ...check }]).map((node) => {
+        node.open = true;
+        return node;
+      }),
   });
 }
 

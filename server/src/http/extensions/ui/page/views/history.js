@@ -44,53 +44,98 @@ function rootOf(record) {
   return records.all.find((one) => one.kind === "request" && one.request === record.request) ?? null;
 }
 
-const line = (one, ...more) => el("li", {}, recordLink(one.number), " ", more, badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
+const line = (one, ...more) =>
+  el("li", {}, recordLink(one.number), " ", more, badge(one.kind, tone(one.kind)), ` ${readable(one.text)}`);
 
 /** How a request went: arrived, blocked, woken, refused, answered, and how long after its arrival. */
 function storyNodes(root, record) {
-  const lines = recordsOf(root).slice(0, 100).map((one) => {
-    const node = line(one, el("span", { class: "quiet" }, `+${duration(one.at_ms - root.at_ms)} `));
-    if (one === record) node.setAttribute("aria-current", "true");
-    return node;
-  });
+  const lines = recordsOf(root)
+    .slice(0, 100)
+    .map((one) => {
+      const node = line(one, el("span", { class: "quiet" }, `+${duration(one.at_ms - root.at_ms)} `));
+      if (one === record) node.setAttribute("aria-current", "true");
+      return node;
+    });
   return [el("h3", {}, "The whole request"), el("ol", { class: "plain-list request-records" }, lines)];
 }
 
 function causeNodes(record) {
-  const cause = record.caused_by && (recordAt(record.caused_by) ?? { number: record.caused_by, kind: "gone", text: "" });
-  return [el("h3", {}, "Cause"), cause ? el("ul", { class: "plain-list" }, line(cause))
-    : el("p", { class: "quiet" }, "The server’s clock, or the program that the server is a part of.")];
+  const cause =
+    record.caused_by && (recordAt(record.caused_by) ?? { number: record.caused_by, kind: "gone", text: "" });
+  return [
+    el("h3", {}, "Cause"),
+    cause
+      ? el("ul", { class: "plain-list" }, line(cause))
+      : el("p", { class: "quiet" }, "The server’s clock, or the program that the server is a part of."),
+  ];
 }
 
 function causedNodes(record) {
   const caused = causedBy(record);
-  return [el("h3", {}, "Caused"), caused.length ? el("ul", { class: "plain-list" }, caused.slice(0, 100).map((one) => line(one)),
-    caused.length > 100 && el("li", {}, count(caused.length, "record"))) : el("p", { class: "quiet" }, "Nothing so far.")];
+  return [
+    el("h3", {}, "Caused"),
+    caused.length
+      ? el(
+          "ul",
+          { class: "plain-list" },
+          caused.slice(0, 100).map((one) => line(one)),
+          caused.length > 100 && el("li", {}, count(caused.length, "record")),
+        )
+      : el("p", { class: "quiet" }, "Nothing so far."),
+  ];
 }
 
 function pane(place, record, wanted) {
   if (!record) {
-    return fill(place, el("p", { class: "nothing" }, wanted ? `Record #${wanted} is not among those that this page has.` : "Choose a record to see its cause and what it caused."));
+    return fill(
+      place,
+      el(
+        "p",
+        { class: "nothing" },
+        wanted
+          ? `Record #${wanted} is not among those that this page has.`
+          : "Choose a record to see its cause and what it caused.",
+      ),
+    );
   }
   const root = rootOf(record);
-  const held = record.kind === "acquired" && locks.rows.get(record.key)?.bars.find((bar) => bar.began === record.number);
+  const held =
+    record.kind === "acquired" && locks.rows.get(record.key)?.bars.find((bar) => bar.began === record.number);
   const shown = new Set(["number", "at_ms", "index", "kind", "text", "key", "session", "cause", "caused_by"]);
-  const rest = Object.entries(record).filter(([name, value]) => !shown.has(name) && value !== null)
+  const rest = Object.entries(record)
+    .filter(([name, value]) => !shown.has(name) && value !== null)
     .map(([name, value]) => [name.replaceAll("_", " "), String(value)]);
-  return fill(place,
-    el("div", { class: "bar" }, button("‹ History", () => back(), { class: "small back" }),
-      el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind)))),
+  return fill(
+    place,
+    el(
+      "div",
+      { class: "bar" },
+      button("‹ History", () => back(), { class: "small back" }),
+      el("h2", {}, `#${record.number} `, badge(record.kind, tone(record.kind))),
+    ),
     el("p", {}, readable(record.text)),
-    facts([["At", timeAt(record.at_ms)], ["Index", String(record.index)],
+    facts([
+      ["At", timeAt(record.at_ms)],
+      ["Index", String(record.index)],
       ["Key", record.key === undefined ? null : keyLink(record.key)],
       ["Session", record.session ? sessionLink(record.session) : null],
-      ["Why", record.cause && readable(record.cause)], ["Lost by", held?.ended ? recordLink(held.ended) : null], ...rest]),
-    el("div", { class: "actions" },
-      record.key !== undefined && link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), { class: "button small" }),
+      ["Why", record.cause && readable(record.cause)],
+      ["Lost by", held?.ended ? recordLink(held.ended) : null],
+      ...rest,
+    ]),
+    el(
+      "div",
+      { class: "actions" },
+      record.key !== undefined &&
+        link("The lock over time", href("locks", { key: record.key, at: Math.round(record.at_ms) }), {
+          class: "button small",
+        }),
       copyButton("Copy as JSON", () => JSON.stringify(record, null, 2)),
-      record.kind === "request" && copyButton("Copy as curl", () => curl(record.method, record.target))),
+      record.kind === "request" && copyButton("Copy as curl", () => curl(record.method, record.target)),
+    ),
     root ? storyNodes(root, record) : causeNodes(record),
-    record !== root && causedNodes(record));
+    record !== root && causedNodes(record),
+  );
 }
 
 function back() {
@@ -115,32 +160,53 @@ export function mount(root) {
   let seen = { last: 0, key: "", found: [] };
   const total = el("span", { class: "quiet", role: "status" });
   const detail = el("section", { class: "pane", "aria-label": "Record" });
-  const group = el("select", { "aria-label": "Kind" }, Object.entries(GROUPS).map(([name, [title]]) => el("option", { value: name }, title)));
-  const input = (label, name) => el("input", { type: "search", placeholder: label, "aria-label": label, name, spellcheck: "false" });
+  const group = el(
+    "select",
+    { "aria-label": "Kind" },
+    Object.entries(GROUPS).map(([name, [title]]) => el("option", { value: name }, title)),
+  );
+  const input = (label, name) =>
+    el("input", { type: "search", placeholder: label, "aria-label": label, name, spellcheck: "false" });
   const key = input("Key", "key");
   key.placeholder = "Key, or a*";
   const session = input("Session", "session");
   const text = input("Text", "text");
-  const following = button("Following", () => { follows = !follows; draw(); });
+  const following = button("Following", () => {
+    follows = !follows;
+    draw();
+  });
 
   const list = table({
-    label: "Records", rowHeight: 28,
+    label: "Records",
+    rowHeight: 28,
     columns: [
       { name: "#", cell: (one) => String(one.number), width: "5rem" },
       { name: "At", cell: (one) => timeAt(one.at_ms), width: "8rem", class: "mono" },
       { name: "Kind", cell: (one) => badge(one.kind, tone(one.kind)), width: "9.5rem", from: 480 },
       { name: "What", cell: (one) => readable(one.text), width: "minmax(8rem, 1fr)" },
     ],
-    id: (one) => one.number, sign: () => `${locks.isLoaded}`, open: (one) => { follows = false; go(href("history", { ...Object.fromEntries(place.query), at: one.number })); },
-    scrolledBack: () => { follows = false; draw(); },
+    id: (one) => one.number,
+    sign: () => `${locks.isLoaded}`,
+    open: (one) => {
+      follows = false;
+      go(href("history", { ...Object.fromEntries(place.query), at: one.number }));
+    },
+    scrolledBack: () => {
+      follows = false;
+      draw();
+    },
     empty: "No such record yet.",
   });
 
   function matches(record, wanted) {
-    return GROUPS[group.value][1].test(record.kind)
-      && (!wanted.key || isOf(keyOf(record), wanted.key))
-      && (!wanted.session || (record.session ?? "").startsWith(wanted.session) || (record.target ?? "").includes(wanted.session))
-      && (!wanted.text || `${record.text} ${record.kind} ${record.cause ?? ""}`.toLowerCase().includes(wanted.text));
+    return (
+      GROUPS[group.value][1].test(record.kind) &&
+      (!wanted.key || isOf(keyOf(record), wanted.key)) &&
+      (!wanted.session ||
+        (record.session ?? "").startsWith(wanted.session) ||
+        (record.target ?? "").includes(wanted.session)) &&
+      (!wanted.text || `${record.text} ${record.kind} ${record.cause ?? ""}`.toLowerCase().includes(wanted.text))
+    );
   }
 
   /** The records that are wanted. Only new ones are looked at while the filter is the same. */
@@ -150,7 +216,8 @@ export function mount(root) {
     const [first] = records.all;
     if (same !== seen.key || records.last < seen.last) seen = { last: 0, key: same, found: [] };
     const before = seen.found.length;
-    if (first && before && seen.found[0].number < first.number) seen.found = seen.found.filter((one) => one.number >= first.number);
+    if (first && before && seen.found[0].number < first.number)
+      seen.found = seen.found.filter((one) => one.number >= first.number);
     seen.dropped = before - seen.found.length;
     let at = records.all.length;
     while (at > 0 && records.all[at - 1].number > seen.last) at -= 1;
@@ -172,7 +239,7 @@ export function mount(root) {
   async function reach(at) {
     if (asked === at || !records.all.length) return;
     asked = at;
-    if (!await readAround(Number(at)).catch(() => false)) return;
+    if (!(await readAround(Number(at)).catch(() => false))) return;
     seen = { last: 0, key: "", found: [] };
     drawPlace();
   }
@@ -180,7 +247,9 @@ export function mount(root) {
   /** Draws the pane again when a record of it is new. */
   function drawPane(record, at) {
     const root = rootOf(record);
-    const looks = record ? `${record.number} ${causedBy(record).length} ${root && recordsOf(root).length} ${locks.rows.get(record.key)?.version}` : `${at} ${asked}`;
+    const looks = record
+      ? `${record.number} ${causedBy(record).length} ${root && recordsOf(root).length} ${locks.rows.get(record.key)?.version}`
+      : `${at} ${asked}`;
     if (looks === drawnPane) return;
     drawnPane = looks;
     pane(detail, record, at);
@@ -204,31 +273,70 @@ export function mount(root) {
     drawPane(record, at);
     list.select(at === null ? null : Number(at));
     draw();
-    if (at !== null) { follows = false; list.reveal(Number(at)); draw(); }
+    if (at !== null) {
+      follows = false;
+      list.reveal(Number(at));
+      draw();
+    }
   }
   const refilter = () => {
-    const query = { kind: group.value, key: key.value, session: session.value, text: text.value, at: place.query.get("at") };
+    const query = {
+      kind: group.value,
+      key: key.value,
+      session: session.value,
+      text: text.value,
+      at: place.query.get("at"),
+    };
     go(href("history", query), { replaces: true });
   };
   const clear = async () => {
-    if (!await ask("Clear the history", "The server forgets all records so far.", "Clear")) return;
-    await attempt(async () => { await control("DELETE", "/history"); records.all = []; seen = { last: 0, key: "", found: [] }; draw(); }, "The history is empty.");
+    if (!(await ask("Clear the history", "The server forgets all records so far.", "Clear"))) return;
+    await attempt(async () => {
+      await control("DELETE", "/history");
+      records.all = [];
+      seen = { last: 0, key: "", found: [] };
+      draw();
+    }, "The history is empty.");
   };
   for (const one of [key, session, text]) one.addEventListener("input", refilter);
   group.addEventListener("change", refilter);
-  root.append(el("div", { class: "split wide-side on-demand" },
-    el("section", { class: "side", "aria-label": "All records" },
-      el("div", { class: "bar filters" }, group, key, session, text, following, button("Clear", clear, { class: "small" }), total), list.node),
-    detail));
-  life.add(want(/./), on("records", () => {
-    // A link may lead to a record that the page has not got yet.
-    const at = place.query.get("at");
-    if (at !== null && !isFound && (recordAt(Number(at)) || asked !== at)) drawPlace();
-    else {
-      if (at !== null) drawPane(recordAt(Number(at)), at);
-      draw();
-    }
-  }), on("place", drawPlace), on("names", drawPlace));
+  root.append(
+    el(
+      "div",
+      { class: "split wide-side on-demand" },
+      el(
+        "section",
+        { class: "side", "aria-label": "All records" },
+        el(
+          "div",
+          { class: "bar filters" },
+          group,
+          key,
+          session,
+          text,
+          following,
+          button("Clear", clear, { class: "small" }),
+          total,
+        ),
+        list.node,
+      ),
+      detail,
+    ),
+  );
+  life.add(
+    want(/./),
+    on("records", () => {
+      // A link may lead to a record that the page has not got yet.
+      const at = place.query.get("at");
+      if (at !== null && !isFound && (recordAt(Number(at)) || asked !== at)) drawPlace();
+      else {
+        if (at !== null) drawPane(recordAt(Number(at)), at);
+        draw();
+      }
+    }),
+    on("place", drawPlace),
+    on("names", drawPlace),
+  );
   drawPlace();
   return () => life.stop();
 }

@@ -29,7 +29,12 @@ export function keyPane(root, key) {
   const head = el("div", { class: "bar" });
   const lock = el("section", { class: "card", "aria-label": "Lock" });
   const indexes = el("div", {});
-  const cards = el("div", { class: "key-facts" }, lock, el("section", { class: "card", "aria-label": "Indexes" }, indexes));
+  const cards = el(
+    "div",
+    { class: "key-facts" },
+    lock,
+    el("section", { class: "card", "aria-label": "Indexes" }, indexes),
+  );
   const place = el("div", { class: "value-place" });
   let entry;
   let explained = null;
@@ -37,27 +42,36 @@ export function keyPane(root, key) {
   let error = null;
 
   const remove = async () => {
-    if (!await ask("Delete a key", `“${key}” will be deleted.`, "Delete")) return;
+    if (!(await ask("Delete a key", `“${key}” will be deleted.`, "Delete"))) return;
     await attempt(async () => {
       if (await deleteKey(key, entry.ModifyIndex)) tell(`Deleted ${key}`, "good");
       else tell(`${key} was not deleted: it has changed meanwhile.`, "bad");
     });
   };
   const edit = () => {
-    isEditing = editor(key, entry, () => { isEditing = null; drawValue(); load.poke(); });
+    isEditing = editor(key, entry, () => {
+      isEditing = null;
+      drawValue();
+      load.poke();
+    });
     fill(place, isEditing.node);
     isEditing.focus();
   };
 
   function drawHead() {
-    refill(head, [entry === undefined, Boolean(entry), server.control], () => [button("‹ Keys", () => go(href("kv")), { class: "small back" }),
+    refill(head, [entry === undefined, Boolean(entry), server.control], () => [
+      button("‹ Keys", () => go(href("kv")), { class: "small back" }),
       el("h2", { class: "mono" }, key),
-      el("div", { class: "actions" },
+      el(
+        "div",
+        { class: "actions" },
         button(entry ? "Edit" : "Create", edit, { disabled: entry === undefined }),
         entry && button("Download", () => download(key, fromBase64(entry.Value))),
         entry && button("Delete", remove, { class: "danger" }),
         server.control && link("Lock over time", href("locks", { key }), { class: "button" }),
-        server.control && link("History", href("history", { key }), { class: "button" }))]);
+        server.control && link("History", href("history", { key }), { class: "button" }),
+      ),
+    ]);
   }
 
   function drawLock() {
@@ -65,20 +79,43 @@ export function keyPane(root, key) {
     const known = sessions.value?.find((session) => session.ID === holder);
     const { expiries, delays } = deadlines();
     const delay = delays.get(key);
-    const words = error && !entry ? null : holder ? badge("held", "good") : delay !== undefined ? badge("lock-delay", "warn") : badge("free", "quiet");
+    const words =
+      error && !entry
+        ? null
+        : holder
+          ? badge("held", "good")
+          : delay !== undefined
+            ? badge("lock-delay", "warn")
+            : badge("free", "quiet");
     const since = explained?.held_since_ms ?? null;
-    const looks = [holder, known?.Node, words?.textContent, since, expiries.has(holder), entry?.LockIndex, explained?.waiting.length, explained?.last];
-    refill(lock, looks, () => [el("h3", {}, "Lock ", words), facts([
-      ["Session", holder && sessionLink(holder)],
-      ["Id", holder && [el("span", { class: "mono" }, holder), " ", copyButton("Copy id", () => holder)]],
-      ["Node", known?.Node],
-      ["Held since", since !== null && holder ? timeAt(since) : null],
-      ["Expires in", holder && expiries.has(holder) ? countdown(expiries.get(holder)) : null],
-      ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
-      ["LockIndex", entry ? String(entry.LockIndex) : null],
-      ["Waiting for it", explained && (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0")],
-      ["Last", explained?.last && readable(explained.last)],
-    ])]);
+    const looks = [
+      holder,
+      known?.Node,
+      words?.textContent,
+      since,
+      expiries.has(holder),
+      entry?.LockIndex,
+      explained?.waiting.length,
+      explained?.last,
+    ];
+    refill(lock, looks, () => [
+      el("h3", {}, "Lock ", words),
+      facts([
+        ["Session", holder && sessionLink(holder)],
+        ["Id", holder && [el("span", { class: "mono" }, holder), " ", copyButton("Copy id", () => holder)]],
+        ["Node", known?.Node],
+        ["Held since", since !== null && holder ? timeAt(since) : null],
+        ["Expires in", holder && expiries.has(holder) ? countdown(expiries.get(holder)) : null],
+        ["Lock-delay ends in", delay === undefined ? null : countdown(delay)],
+        ["LockIndex", entry ? String(entry.LockIndex) : null],
+        [
+          "Waiting for it",
+          explained &&
+            (explained.waiting.length ? link(String(explained.waiting.length), href("blocked", { text: key })) : "0"),
+        ],
+        ["Last", explained?.last && readable(explained.last)],
+      ]),
+    ]);
     const left = lock.querySelector("time.countdown");
     if (left) left.dataset.at = expiries.get(holder) ?? delay;
   }
@@ -97,10 +134,25 @@ export function keyPane(root, key) {
     drawLock();
     // Of a key that may not be read nothing is known.
     show(cards, !error?.status || Boolean(entry));
-    refill(indexes, [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex], () => entry && [facts([
-      ["Flags", entry.Flags], ["CreateIndex", String(entry.CreateIndex)], ["ModifyIndex", String(entry.ModifyIndex)],
-    ]), el("div", { class: "actions" }, copyButton("Copy key", () => key), copyButton("Copy value", () => shown(fromBase64(entry.Value))),
-      copyButton("Copy as curl", () => curl("GET", pathOf(key))))]);
+    refill(
+      indexes,
+      [entry?.Flags, entry?.CreateIndex, entry?.ModifyIndex],
+      () =>
+        entry && [
+          facts([
+            ["Flags", entry.Flags],
+            ["CreateIndex", String(entry.CreateIndex)],
+            ["ModifyIndex", String(entry.ModifyIndex)],
+          ]),
+          el(
+            "div",
+            { class: "actions" },
+            copyButton("Copy key", () => key),
+            copyButton("Copy value", () => shown(fromBase64(entry.Value))),
+            copyButton("Copy as curl", () => curl("GET", pathOf(key))),
+          ),
+        ],
+    );
     if (isNew) drawValue();
   }
 

@@ -48,7 +48,13 @@ export function mount(root) {
   const life = scope();
   const holders = new Map();
   const total = el("span", { class: "quiet", role: "status" });
-  const input = el("input", { type: "search", placeholder: "Filter keys", "aria-label": "Filter keys", spellcheck: "false", set: { value: filter } });
+  const input = el("input", {
+    type: "search",
+    placeholder: "Filter keys",
+    "aria-label": "Filter keys",
+    spellcheck: "false",
+    set: { value: filter },
+  });
   const pane = el("section", { class: "pane", "aria-label": "Key" });
   let detail = null;
   /** The row that a link leads to, until it is in sight. */
@@ -61,23 +67,40 @@ export function mount(root) {
   };
   const remove = async (row) => {
     const question = `${count(row.count, "key")} under “${row.folder}” will be deleted.`;
-    if (await ask("Delete a tree", question, "Delete")) await attempt(() => deleteTree(row.folder), `Deleted ${row.folder}`);
+    if (await ask("Delete a tree", question, "Delete"))
+      await attempt(() => deleteTree(row.folder), `Deleted ${row.folder}`);
   };
   const nameCell = (row) => {
-    const label = el("span", { class: `tree ${row.folder ? "folder" : "leaf"}` },
+    const label = el(
+      "span",
+      { class: `tree ${row.folder ? "folder" : "leaf"}` },
       el("span", { class: "arrow", "aria-hidden": "true" }, row.folder ? (open.has(row.folder) ? "▾" : "▸") : ""),
-      el("span", { class: "mono name", title: row.name }, row.name));
+      el("span", { class: "mono name", title: row.name }, row.name),
+    );
     label.style.setProperty("--level", row.level);
     return label;
   };
   const lockCell = (row) => {
     if (!row.folder) return holders.has(row.key) ? badge("held", "good") : "";
-    return el("span", { class: "tree-end" }, el("span", { class: "quiet" }, row.count.toLocaleString("en")),
-      button("Delete", () => remove(row), { class: "small hover", "aria-label": `Delete the tree ${row.folder}`, tabindex: "-1" }));
+    return el(
+      "span",
+      { class: "tree-end" },
+      el("span", { class: "quiet" }, row.count.toLocaleString("en")),
+      button("Delete", () => remove(row), {
+        class: "small hover",
+        "aria-label": `Delete the tree ${row.folder}`,
+        tabindex: "-1",
+      }),
+    );
   };
   const tree = table({
-    label: "Keys", role: "treegrid", rowHeight: 30,
-    columns: [{ name: "Key", cell: (item) => nameCell(rowOf(item)) }, { name: "Keys, lock", cell: (item) => lockCell(rowOf(item)), width: "9.5rem", class: "end" }],
+    label: "Keys",
+    role: "treegrid",
+    rowHeight: 30,
+    columns: [
+      { name: "Key", cell: (item) => nameCell(rowOf(item)) },
+      { name: "Keys, lock", cell: (item) => lockCell(rowOf(item)), width: "9.5rem", class: "end" },
+    ],
     id: (item) => item.folder ?? `=${rowOf(item).key}`,
     sign: (item) => {
       const row = rowOf(item);
@@ -101,7 +124,16 @@ export function mount(root) {
   function draw() {
     const rows = filter ? filtered(filter) : rowsBelow("", 0, []);
     const whole = keys.names.length;
-    fill(total, keys.error ? keys.error.message : !keys.isLoaded ? "" : filter ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}` : count(whole, "key"));
+    fill(
+      total,
+      keys.error
+        ? keys.error.message
+        : !keys.isLoaded
+          ? ""
+          : filter
+            ? `${rows.length.toLocaleString("en")} of ${count(whole, "key")}`
+            : count(whole, "key"),
+    );
     total.classList.toggle("bad", Boolean(keys.error));
     tree.set(keys.isLoaded || keys.error ? rows : null, keys.error?.message ?? nothingOf("keys"));
     if (wanted !== null && keys.isLoaded) {
@@ -129,22 +161,41 @@ export function mount(root) {
     draw();
   }
 
-  input.addEventListener("input", () => { filter = input.value; draw(); });
-  root.append(el("div", { class: "split" },
-    el("section", { class: "side", "aria-label": "All keys" },
-      el("div", { class: "bar" }, input, button("New key", () => newKey(place.query.get("open") ?? ""), { class: "primary" }), total),
-      tree.node),
-    pane));
+  input.addEventListener("input", () => {
+    filter = input.value;
+    draw();
+  });
+  root.append(
+    el(
+      "div",
+      { class: "split" },
+      el(
+        "section",
+        { class: "side", "aria-label": "All keys" },
+        el(
+          "div",
+          { class: "bar" },
+          input,
+          button("New key", () => newKey(place.query.get("open") ?? ""), { class: "primary" }),
+          total,
+        ),
+        tree.node,
+      ),
+      pane,
+    ),
+  );
   life.add(useKeys(draw), on("place", drawPlace), () => detail?.stop());
   if (server.control) {
-    life.add(use(held, () => {
-      holders.clear();
-      for (const lock of held.value ?? []) holders.set(lock.key, lock.session);
-      draw();
-    }), use(due, () => detail?.redraw()));
+    life.add(
+      use(held, () => {
+        holders.clear();
+        for (const lock of held.value ?? []) holders.set(lock.key, lock.session);
+        draw();
+      }),
+      use(due, () => detail?.redraw()),
+    );
   }
   drawPlace();
   draw();
   return () => life.stop();
 }
-

@@ -30,21 +30,37 @@ function rowsOf(filter) {
   const rows = [];
   for (const [prefix, one] of semaphores) {
     const holders = one.bars.filter((bar) => bar.to === null).length;
-    rows.push({ ...one, key: `${prefix}/.lock`, title: prefix, note: `${holders} of ${one.limit}`, lanes: Math.max(one.limit, 1) });
+    rows.push({
+      ...one,
+      key: `${prefix}/.lock`,
+      title: prefix,
+      note: `${holders} of ${one.limit}`,
+      lanes: Math.max(one.limit, 1),
+    });
   }
   for (const row of locks.rows.values()) {
     if (semaphores.has(row.key.slice(0, Math.max(0, row.key.lastIndexOf("/"))))) continue;
-    rows.push({ ...row, title: row.key, note: row.refused.length ? `${row.refused.length.toLocaleString("en")} refused` : "" });
+    rows.push({
+      ...row,
+      title: row.key,
+      note: row.refused.length ? `${row.refused.length.toLocaleString("en")} refused` : "",
+    });
   }
   return rows.filter((row) => row.key.includes(filter)).sort((one, other) => (one.title < other.title ? -1 : 1));
 }
 
 /** When something first and last happened to locks; `null` where nothing has. What is held happens now. */
 function eventful(rows) {
-  const times = rows.flatMap(({ bars, refused = [], delays = [] }) => [
-    bars[0]?.from, refused[0]?.at, delays[0]?.from,
-    ...bars.slice(-20).map((bar) => bar.to ?? now()), refused.at(-1)?.at, delays.at(-1)?.to,
-  ]).filter((one) => one !== undefined);
+  const times = rows
+    .flatMap(({ bars, refused = [], delays = [] }) => [
+      bars[0]?.from,
+      refused[0]?.at,
+      delays[0]?.from,
+      ...bars.slice(-20).map((bar) => bar.to ?? now()),
+      refused.at(-1)?.at,
+      delays.at(-1)?.to,
+    ])
+    .filter((one) => one !== undefined);
   return times.length ? [Math.min(...times), Math.min(now(), Math.max(...times))] : null;
 }
 
@@ -62,9 +78,26 @@ export function mount(root) {
   const detail = el("section", { class: "pane", "aria-label": "Story of a lock" });
   const story = storyPane(detail, () => go(href("locks", { key: filter.value })));
   const total = el("span", { class: "quiet", role: "status" });
-  const filter = el("input", { type: "search", placeholder: "Filter keys", "aria-label": "Filter keys", set: { value: place.query.get("key") ?? "" } });
-  const view = timeWindow({ drawn: () => drawTracks(), moved: () => { for (const one of shown()) one.track.move(view); } });
-  const following = button("Now", () => choose(() => { view.follows = true; }), { title: "Follow the server's clock" });
+  const filter = el("input", {
+    type: "search",
+    placeholder: "Filter keys",
+    "aria-label": "Filter keys",
+    set: { value: place.query.get("key") ?? "" },
+  });
+  const view = timeWindow({
+    drawn: () => drawTracks(),
+    moved: () => {
+      for (const one of shown()) one.track.move(view);
+    },
+  });
+  const following = button(
+    "Now",
+    () =>
+      choose(() => {
+        view.follows = true;
+      }),
+    { title: "Follow the server's clock" },
+  );
   const rowOf = (key) => rows.find((row) => row.key === key);
   const shown = () => [...tracks.values()].filter((one) => one.track.node.isConnected);
 
@@ -78,7 +111,7 @@ export function mount(root) {
         if (event.target.closest("a")) return;
         event.stopPropagation();
         const x = event.clientX - own.node.getBoundingClientRect().left;
-        const bar = own.barAt(view.from + x * view.span / view.width);
+        const bar = own.barAt(view.from + (x * view.span) / view.width);
         if (bar) go(storyOf(rowOf(key), bar));
       });
       tracks.set(key, { key, track: own, name, note, head: el("div", { class: "lock-name" }, name, note) });
@@ -94,19 +127,31 @@ export function mount(root) {
   }
   const drawTracks = () => shown().forEach(drawTrack);
   const list = table({
-    label: "Locks over time", rowHeight: 60,
+    label: "Locks over time",
+    rowHeight: 60,
     columns: [
       { name: "Key", width: "clamp(7rem, 22%, 18rem)", class: "lock-key", cell: (row) => parts(row.key).head },
-      { name: view.axis, width: "minmax(0, 1fr)", class: "lock-track", cell: (row) => {
-        const one = parts(row.key);
-        drawTrack(one);
-        return one.track.node;
-      } },
+      {
+        name: view.axis,
+        width: "minmax(0, 1fr)",
+        class: "lock-track",
+        cell: (row) => {
+          const one = parts(row.key);
+          drawTrack(one);
+          return one.track.node;
+        },
+      },
     ],
-    id: (row) => row.key, sign: () => "",
+    id: (row) => row.key,
+    sign: () => "",
     open: (row) => (row.bars.length ? go(storyOf(row, row.bars.at(-1))) : go(href("history", { key: row.key }))),
     keydown: (event) => {
-      const act = { ArrowLeft: () => view.pan(-0.2), ArrowRight: () => view.pan(0.2), "+": () => view.zoom(0.5), "-": () => view.zoom(2) }[event.key];
+      const act = {
+        ArrowLeft: () => view.pan(-0.2),
+        ArrowRight: () => view.pan(0.2),
+        "+": () => view.zoom(0.5),
+        "-": () => view.zoom(2),
+      }[event.key];
       if (act) choose(act);
       return Boolean(act);
     },
@@ -149,7 +194,12 @@ export function mount(root) {
     drawStory();
     drawTracks();
   }
-  const drawSoon = () => { timer ||= setTimeout(() => { timer = 0; draw(); }, SOON_MS); };
+  const drawSoon = () => {
+    timer ||= setTimeout(() => {
+      timer = 0;
+      draw();
+    }, SOON_MS);
+  };
   /** Shows the time from one until another, and follows the clock if that is near. */
   function showFrom(from, to) {
     const span = Math.max(LEAST_SHOWN, to - from) * (1 + 2 * MARGIN);
@@ -170,25 +220,70 @@ export function mount(root) {
     showFrom(first, now() - last > Math.max(LEAST_SHOWN, 3 * (last - first)) ? last : now());
   }
 
-  filter.addEventListener("input", () => { go(href("locks", { key: filter.value }), { replaces: true }); draw(); });
-  root.append(el("div", { class: "split wide-side on-demand" },
-    el("section", { class: "side", "aria-label": "All locks" },
-      el("div", { class: "bar" }, filter,
-        button("−", () => choose(() => view.zoom(2)), { "aria-label": "Zoom out" }),
-        button("+", () => choose(() => view.zoom(0.5)), { "aria-label": "Zoom in" }),
-        button("‹", () => choose(() => view.pan(-0.5)), { "aria-label": "Earlier" }),
-        button("›", () => choose(() => view.pan(0.5)), { "aria-label": "Later" }),
-        button("Fit", () => choose(fit)), following, total,
-        el("span", { class: "legend" }, el("span", { class: "swatch held" }), "held ", el("span", { class: "swatch delay" }), "lock-delay ", el("span", { class: "swatch refused" }), "refused")),
-      el("div", { class: "timeline" }, list.node)),
-    detail));
+  filter.addEventListener("input", () => {
+    go(href("locks", { key: filter.value }), { replaces: true });
+    draw();
+  });
+  root.append(
+    el(
+      "div",
+      { class: "split wide-side on-demand" },
+      el(
+        "section",
+        { class: "side", "aria-label": "All locks" },
+        el(
+          "div",
+          { class: "bar" },
+          filter,
+          button("−", () => choose(() => view.zoom(2)), { "aria-label": "Zoom out" }),
+          button("+", () => choose(() => view.zoom(0.5)), { "aria-label": "Zoom in" }),
+          button("‹", () => choose(() => view.pan(-0.5)), { "aria-label": "Earlier" }),
+          button("›", () => choose(() => view.pan(0.5)), { "aria-label": "Later" }),
+          button("Fit", () => choose(fit)),
+          following,
+          total,
+          el(
+            "span",
+            { class: "legend" },
+            el("span", { class: "swatch held" }),
+            "held ",
+            el("span", { class: "swatch delay" }),
+            "lock-delay ",
+            el("span", { class: "swatch refused" }),
+            "refused",
+          ),
+        ),
+        el("div", { class: "timeline" }, list.node),
+      ),
+      detail,
+    ),
+  );
   const holder = root.querySelector(".timeline");
   moveByPointer(holder, view, () => choose(() => {}));
-  holder.addEventListener("focusin", ({ target }) => target.classList.contains("lock-bar") && tracks.forEach((one) => one.track.reveal(target, view)));
-  life.add(view.attach(), () => clearTimeout(timer), want(/^key-/), on("locks", drawSoon), on("place", drawPlace), on("clock", () => { if (!isChosen) drawSoon(); }),
-    use(sessions, drawSoon), use(held, () => { addHeld(held.value ?? [], now(), held.asked); drawSoon(); }), on("names", held.refresher.poke));
+  holder.addEventListener("focusin", ({ target }) => {
+    if (!target.classList.contains("lock-bar")) return;
+    for (const { track } of tracks.values()) track.reveal(target, view);
+  });
+  life.add(
+    view.attach(),
+    () => clearTimeout(timer),
+    want(/^key-/),
+    on("locks", drawSoon),
+    on("place", drawPlace),
+    on("clock", () => {
+      if (!isChosen) drawSoon();
+    }),
+    use(sessions, drawSoon),
+    use(held, () => {
+      addHeld(held.value ?? [], now(), held.asked);
+      drawSoon();
+    }),
+    on("names", held.refresher.poke),
+  );
   life.every(100, view.tick);
-  life.every(STORY_MS, () => { if (place.query.has("lock")) story.refresh(); });
+  life.every(STORY_MS, () => {
+    if (place.query.has("lock")) story.refresh();
+  });
   draw();
   const wanted = Number(place.query.get("at"));
   if (wanted) {

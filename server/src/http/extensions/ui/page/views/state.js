@@ -19,10 +19,12 @@ export function mount(root) {
     checkpoints.refresher.poke();
   };
   const rollback = async (to) => {
-    if (await ask("Roll back", `All that happened since “${to}” will be gone.`, "Roll back")) await act("POST", "/state/rollback", { name: to }, `Rolled back to ${to}.`);
+    if (await ask("Roll back", `All that happened since “${to}” will be gone.`, "Roll back"))
+      await act("POST", "/state/rollback", { name: to }, `Rolled back to ${to}.`);
   };
   const reset = async () => {
-    if (await ask("Reset", "Keys, sessions, services and checkpoints will be as at the start.", "Reset")) await act("POST", "/state/reset", undefined, "The state is that of the start.");
+    if (await ask("Reset", "Keys, sessions, services and checkpoints will be as at the start.", "Reset"))
+      await act("POST", "/state/reset", undefined, "The state is that of the start.");
   };
   const load = async (event) => {
     event.preventDefault();
@@ -47,24 +49,85 @@ export function mount(root) {
 
   function draw() {
     const names = checkpoints.value ?? [];
-    fill(list, checkpoints.error ? el("li", { class: "bad" }, checkpoints.error.message) : names.length ? names.map((one) => el("li", {},
-      el("span", { class: "rule" }, one),
-      button("Roll back", () => rollback(one), { class: "small", "aria-label": `Roll back to ${one}` }),
-      button("Delete", () => act("DELETE", `/state/checkpoint?name=${encodeURIComponent(one)}`, undefined, `Deleted ${one}.`), { class: "small", "aria-label": `Delete checkpoint ${one}` })))
-      : el("li", { class: "quiet" }, "There are no checkpoints."));
+    fill(
+      list,
+      checkpoints.error
+        ? el("li", { class: "bad" }, checkpoints.error.message)
+        : names.length
+          ? names.map((one) =>
+              el(
+                "li",
+                {},
+                el("span", { class: "rule" }, one),
+                button("Roll back", () => rollback(one), { class: "small", "aria-label": `Roll back to ${one}` }),
+                button(
+                  "Delete",
+                  () =>
+                    act("DELETE", `/state/checkpoint?name=${encodeURIComponent(one)}`, undefined, `Deleted ${one}.`),
+                  { class: "small", "aria-label": `Delete checkpoint ${one}` },
+                ),
+              ),
+            )
+          : el("li", { class: "quiet" }, "There are no checkpoints."),
+    );
   }
 
-  root.append(el("div", { class: "scroll fill" },
-    el("section", { class: "card", "aria-label": "Checkpoints" }, el("h2", {}, "Checkpoints"), list,
-      el("form", { class: "bar", on: { submit: keep } }, field("Checkpoint name", name), el("button", { type: "submit", class: "primary" }, "Checkpoint"))),
-    el("section", { class: "card", "aria-label": "Export and import" }, el("h2", {}, "Export and import"),
-      el("p", {}, el("a", { class: "button", href: stateAt, download: "proconsul-state.json" }, "Download the state"), " ",
-        el("a", { class: "button", href: `${stateAt}/kv`, download: "kv.json" }, "Export the keys")),
-      el("form", { class: "bar", on: { submit: load } }, field("Load a state", file), el("button", { type: "submit" }, "Load"))),
-    el("section", { class: "card", "aria-label": "Reset" }, el("h2", {}, "Reset"),
-      el("div", { class: "actions" }, button("Reset to the start", reset, { class: "danger" })),
-      el("form", { class: "bar", on: { submit: (event) => { event.preventDefault(); act("POST", "/indexes/lower", { by: Number(lower.value) }, "All indexes were lowered."); } } },
-        field("Lower all indexes by", lower, "As after a restore."), el("button", { type: "submit" }, "Lower")))));
+  root.append(
+    el(
+      "div",
+      { class: "scroll fill" },
+      el(
+        "section",
+        { class: "card", "aria-label": "Checkpoints" },
+        el("h2", {}, "Checkpoints"),
+        list,
+        el(
+          "form",
+          { class: "bar", on: { submit: keep } },
+          field("Checkpoint name", name),
+          el("button", { type: "submit", class: "primary" }, "Checkpoint"),
+        ),
+      ),
+      el(
+        "section",
+        { class: "card", "aria-label": "Export and import" },
+        el("h2", {}, "Export and import"),
+        el(
+          "p",
+          {},
+          el("a", { class: "button", href: stateAt, download: "proconsul-state.json" }, "Download the state"),
+          " ",
+          el("a", { class: "button", href: `${stateAt}/kv`, download: "kv.json" }, "Export the keys"),
+        ),
+        el(
+          "form",
+          { class: "bar", on: { submit: load } },
+          field("Load a state", file),
+          el("button", { type: "submit" }, "Load"),
+        ),
+      ),
+      el(
+        "section",
+        { class: "card", "aria-label": "Reset" },
+        el("h2", {}, "Reset"),
+        el("div", { class: "actions" }, button("Reset to the start", reset, { class: "danger" })),
+        el(
+          "form",
+          {
+            class: "bar",
+            on: {
+              submit: (event) => {
+                event.preventDefault();
+                act("POST", "/indexes/lower", { by: Number(lower.value) }, "All indexes were lowered.");
+              },
+            },
+          },
+          field("Lower all indexes by", lower, "As after a restore."),
+          el("button", { type: "submit" }, "Lower"),
+        ),
+      ),
+    ),
+  );
   life.add(use(checkpoints, draw));
   draw();
   return () => life.stop();

@@ -18,20 +18,33 @@ async function copy(text) {
 
 /** A button that copies what `text()` gives. */
 export function copyButton(label, text) {
-  const node = button(label, async () => {
-    try {
-      await copy(text());
-      node.textContent = "Copied";
-      setTimeout(() => { node.textContent = label; }, 1500);
-    } catch (error) {
-      tell(`Not copied: ${error.message}`, "bad");
-    }
-  }, { class: "small" });
+  const node = button(
+    label,
+    async () => {
+      try {
+        await copy(text());
+        node.textContent = "Copied";
+        setTimeout(() => {
+          node.textContent = label;
+        }, 1500);
+      } catch (error) {
+        tell(`Not copied: ${error.message}`, "bad");
+      }
+    },
+    { class: "small" },
+  );
   return node;
 }
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A request as a command. The token stays out of it. */
-export const curl = (method, target) => ["curl", method !== "GET" && `-X ${method}`,
-  token.get() && '-H "X-Consul-Token: $CONSUL_HTTP_TOKEN"', quoted(location.origin + target)].filter(Boolean).join(" ");
+export const curl = (method, target) =>
+  [
+    "curl",
+    method !== "GET" && `-X ${method}`,
+    token.get() && '-H "X-Consul-Token: $CONSUL_HTTP_TOKEN"',
+    quoted(location.origin + target),
+  ]
+    .filter(Boolean)
+    .join(" ");

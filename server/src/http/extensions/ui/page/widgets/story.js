@@ -29,8 +29,13 @@ function by(chain) {
 function refusals(list, text) {
   if (!list.length) return null;
   return {
-    at: list[0].at_ms, tone: "bad", text: [`${count(list.length, "acquire")} refused ${text}`], more: [tally(list.map((one) => one.session))],
-    list: list.slice(0, LISTED).map((one) => [moment(one.at_ms), " ", record(one), ` ${nameFor(one.session)}: ${readable(one.cause)}`]),
+    at: list[0].at_ms,
+    tone: "bad",
+    text: [`${count(list.length, "acquire")} refused ${text}`],
+    more: [tally(list.map((one) => one.session))],
+    list: list
+      .slice(0, LISTED)
+      .map((one) => [moment(one.at_ms), " ", record(one), ` ${nameFor(one.session)}: ${readable(one.cause)}`]),
     left: Math.max(0, list.length - LISTED),
   };
 }
@@ -42,16 +47,31 @@ function renewals({ bar, created, renewed }) {
   const steps = [];
   if (during.length) {
     const due = ttl && bar.to !== null ? `, the next one due by ${moment(last.at_ms + ttl)}` : "";
-    steps.push({ at: last.at_ms, tone: "good", text: [during.length === 1 ? "Renewed once" : `Last of ${during.length} renewals`], more: [record(last), due] });
+    steps.push({
+      at: last.at_ms,
+      tone: "good",
+      text: [during.length === 1 ? "Renewed once" : `Last of ${during.length} renewals`],
+      more: [record(last), due],
+    });
   }
   if (!ttl || !last) return steps;
   const due = last.at_ms + ttl;
   const end = last.at_ms + TTL_MULTIPLIER * ttl;
   const twice = `the TTL is ${duration(ttl)}, and Consul waits twice as long`;
   if (bar.to === null) {
-    steps.push({ at: null, tone: "quiet", text: ["Still held; the session expires in ", until(end), " unless it is renewed"], more: [`Next renewal due by ${moment(due)}; ${twice}: until ${moment(end)}.`] });
+    steps.push({
+      at: null,
+      tone: "quiet",
+      text: ["Still held; the session expires in ", until(end), " unless it is renewed"],
+      more: [`Next renewal due by ${moment(due)}; ${twice}: until ${moment(end)}.`],
+    });
   } else if (bar.cause.includes("its TTL ran out")) {
-    steps.push({ at: due, tone: "warn", text: [during.length ? "Next renewal due; it did not come" : "Renewal due; none came while it was held"], more: [`Last renewed at ${moment(last.at_ms)}; ${twice}: until ${moment(end)}.`] });
+    steps.push({
+      at: due,
+      tone: "warn",
+      text: [during.length ? "Next renewal due; it did not come" : "Renewal due; none came while it was held"],
+      more: [`Last renewed at ${moment(last.at_ms)}; ${twice}: until ${moment(end)}.`],
+    });
   }
   return steps;
 }
@@ -63,24 +83,68 @@ export function stepsOf(story) {
   const steps = [];
   if (created) {
     const behavior = created.text.endsWith(", deletes its keys") ? "delete" : "release";
-    steps.push({ at: created.at_ms, tone: "quiet", text: [`Session ${name} created`], more: [record(created), ` ${created.ttl_ms ? `TTL ${duration(created.ttl_ms)}` : "no TTL"}, on expiry: ${behavior}, node ${created.node}`] });
+    steps.push({
+      at: created.at_ms,
+      tone: "quiet",
+      text: [`Session ${name} created`],
+      more: [
+        record(created),
+        ` ${created.ttl_ms ? `TTL ${duration(created.ttl_ms)}` : "no TTL"}, on expiry: ${behavior}, node ${created.node}`,
+      ],
+    });
   }
-  steps.push({ at: bar.from, tone: "good", text: [`${name} acquired ${row.title}`], more: [...began.slice(0, 1).flatMap((one) => [record(one), " "]), ...by(began)] });
+  steps.push({
+    at: bar.from,
+    tone: "good",
+    text: [`${name} acquired ${row.title}`],
+    more: [...began.slice(0, 1).flatMap((one) => [record(one), " "]), ...by(began)],
+  });
   steps.push(refusals(story.whileHeld, "while it was held"), ...renewals(story));
   if (bar.to !== null) {
     const released = bar.cause === "the holder let go";
     const title = released ? `Released by ${name}` : `Lost: ${endOf(bar)}`;
-    steps.push({ at: bar.to, tone: released ? "good" : "bad", text: [`${title}, after ${duration(bar.to - bar.from)}`], more: [...ended.slice(0, 1).flatMap((one) => [record(one), " "]), ...by(ended)] });
+    steps.push({
+      at: bar.to,
+      tone: released ? "good" : "bad",
+      text: [`${title}, after ${duration(bar.to - bar.from)}`],
+      more: [...ended.slice(0, 1).flatMap((one) => [record(one), " "]), ...by(ended)],
+    });
   }
   if (delay) {
     const end = delay.to ?? delay.from + delay.lasts;
-    steps.push({ at: delay.from, tone: "warn", text: [`Lock-delay of ${duration(delay.lasts)}: nobody can acquire it until ${moment(end)}`], more: [record({ number: delay.number })] });
+    steps.push({
+      at: delay.from,
+      tone: "warn",
+      text: [`Lock-delay of ${duration(delay.lasts)}: nobody can acquire it until ${moment(end)}`],
+      more: [record({ number: delay.number })],
+    });
   }
-  steps.push(refusals(story.afterwards, story.afterwards.every((one) => one.cause.startsWith("lock-delay")) ? "in the lock-delay" : "before the next holder"));
-  if (tried.length) steps.push({ at: tried[0].at_ms, tone: "bad", text: [`${name} used its session, and was refused`], more: [record(tried[0]), ` ${readable(tried[0].cause ?? "")}`] });
+  steps.push(
+    refusals(
+      story.afterwards,
+      story.afterwards.every((one) => one.cause.startsWith("lock-delay"))
+        ? "in the lock-delay"
+        : "before the next holder",
+    ),
+  );
+  if (tried.length)
+    steps.push({
+      at: tried[0].at_ms,
+      tone: "bad",
+      text: [`${name} used its session, and was refused`],
+      more: [record(tried[0]), ` ${readable(tried[0].cause ?? "")}`],
+    });
   if (next) {
     const after = next.from - bar.to;
-    steps.push({ at: next.from, tone: "good", text: [{ text: nameFor(next.session), href: href("locks", { lock: row.key, story: numberOf(next) }) }, ` acquired it next, ${after ? `${duration(after)} later` : "at once"}`], more: next.began && [record({ number: next.began })] });
+    steps.push({
+      at: next.from,
+      tone: "good",
+      text: [
+        { text: nameFor(next.session), href: href("locks", { lock: row.key, story: numberOf(next) }) },
+        ` acquired it next, ${after ? `${duration(after)} later` : "at once"}`,
+      ],
+      more: next.began && [record({ number: next.began })],
+    });
   } else if (bar.to !== null) {
     steps.push({ at: null, tone: "quiet", text: ["Nobody has acquired it since."] });
   } else if (!created?.ttl_ms) {
@@ -93,7 +157,9 @@ export function stepsOf(story) {
 /** What a story is about, in a line. */
 export function titleOf({ row, bar }) {
   const name = nameFor(bar.session);
-  return bar.to === null ? `${name} holds ${row.title}` : `${name} held ${row.title} for ${duration(bar.to - bar.from)}`;
+  return bar.to === null
+    ? `${name} holds ${row.title}`
+    : `${name} held ${row.title} for ${duration(bar.to - bar.from)}`;
 }
 
 const plain = (parts = []) => parts.map((part) => part.text ?? part).join("");
@@ -109,13 +175,38 @@ export function textOf(story) {
 
 /** The steps as elements. With `isStill` they lead nowhere and stay as they are. */
 export function stepList(steps, isStill = false) {
-  const drawn = (parts = []) => parts.map((part) => {
-    if (part.text === undefined || isStill) return part.text ?? part;
-    return part.until === undefined ? link(part.text, part.href) : countdown(part.until);
-  });
-  return el("ol", { class: "lock-story" }, steps.map((step) => el("li", { class: step.tone },
-    el("time", { class: "mono" }, step.at === null ? "now" : moment(step.at)),
-    el("div", {}, el("strong", {}, drawn(step.text)), step.more && el("div", { class: "quiet" }, drawn(step.more)),
-      step.list && el("details", {}, el("summary", {}, "When and why"),
-        el("ul", { class: "plain-list" }, step.list.map((parts) => el("li", {}, drawn(parts))), step.left ? el("li", {}, `and ${step.left.toLocaleString("en")} more`) : null))))));
+  const drawn = (parts = []) =>
+    parts.map((part) => {
+      if (part.text === undefined || isStill) return part.text ?? part;
+      return part.until === undefined ? link(part.text, part.href) : countdown(part.until);
+    });
+  return el(
+    "ol",
+    { class: "lock-story" },
+    steps.map((step) =>
+      el(
+        "li",
+        { class: step.tone },
+        el("time", { class: "mono" }, step.at === null ? "now" : moment(step.at)),
+        el(
+          "div",
+          {},
+          el("strong", {}, drawn(step.text)),
+          step.more && el("div", { class: "quiet" }, drawn(step.more)),
+          step.list &&
+            el(
+              "details",
+              {},
+              el("summary", {}, "When and why"),
+              el(
+                "ul",
+                { class: "plain-list" },
+                step.list.map((parts) => el("li", {}, drawn(parts))),
+                step.left ? el("li", {}, `and ${step.left.toLocaleString("en")} more`) : null,
+              ),
+            ),
+        ),
+      ),
+    ),
+  );
 }

@@ -29,18 +29,45 @@ function picture({ row, bar, next, delay }) {
 }
 
 /** The style sheets of the page as one text. */
-const styles = () => [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText).join("\n");
+const styles = () =>
+  [...document.styleSheets]
+    .flatMap((sheet) => [...sheet.cssRules])
+    .map((rule) => rule.cssText)
+    .join("\n");
 
 /** A file with the story: it needs nothing else, and no script. What it is made of is in no document, which would forbid the styles. */
 function fileOf(story) {
   const { about } = server;
   const of = about ? `proconsul ${about.proconsul} as Consul ${about.version}, seed ${about.seed}. ` : "";
-  const file = el("html", { lang: "en", class: "saved" },
-    el("head", {}, el("meta", { charset: "utf-8" }), el("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+  const file = el(
+    "html",
+    { lang: "en", class: "saved" },
+    el(
+      "head",
+      {},
+      el("meta", { charset: "utf-8" }),
+      el("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
       el("meta", { "http-equiv": "Content-Security-Policy", content: "default-src 'none'; style-src 'unsafe-inline'" }),
-      el("title", {}, titleOf(story)), el("style", {}, styles())),
-    el("body", {}, el("main", {}, el("h1", {}, titleOf(story)), picture(story), stepList(stepsOf(story), true),
-      el("p", { class: "quiet small-text" }, `${of}Times are those of the server’s clock. Saved at ${moment(now())} of it, ${new Date().toISOString()}.`))));
+      el("title", {}, titleOf(story)),
+      el("style", {}, styles()),
+    ),
+    el(
+      "body",
+      {},
+      el(
+        "main",
+        {},
+        el("h1", {}, titleOf(story)),
+        picture(story),
+        stepList(stepsOf(story), true),
+        el(
+          "p",
+          { class: "quiet small-text" },
+          `${of}Times are those of the server’s clock. Saved at ${moment(now())} of it, ${new Date().toISOString()}.`,
+        ),
+      ),
+    ),
+  );
   return `<!doctype html>\n${file.outerHTML}\n`;
 }
 
@@ -63,14 +90,23 @@ export function storyPane(root, close) {
   function drawStory() {
     const told = stepsOf(story);
     refill(head, titleOf(story), () => [
-      button("‹ Locks", close, { class: "small back" }), el("h2", {}, titleOf(story)),
-      el("div", { class: "actions" },
+      button("‹ Locks", close, { class: "small back" }),
+      el("h2", {}, titleOf(story)),
+      el(
+        "div",
+        { class: "actions" },
         copyButton("Copy as text", () => textOf(story)),
         copyButton("Copy link", () => location.href),
         button("Save as one HTML file", () => save(story), { class: "small" }),
-        button("Close", close, { class: "small" }))]);
+        button("Close", close, { class: "small" }),
+      ),
+    ]);
     // What counts down is drawn by itself.
-    refill(steps, JSON.stringify(told, (name, value) => value?.until ?? value), () => stepList(told));
+    refill(
+      steps,
+      JSON.stringify(told, (_, value) => value?.until ?? value),
+      () => stepList(told),
+    );
   }
   const load = refresher(async () => {
     if (!wanted) return;
@@ -96,9 +132,13 @@ export function storyPane(root, close) {
         return;
       }
       refill(head, "", () => button("‹ Locks", close, { class: "small back" }));
-      refill(steps, isKnown, () => el("p", { class: "nothing" }, isKnown ? "The history has no such lock (any more)." : "Reading …"));
+      refill(steps, isKnown, () =>
+        el("p", { class: "nothing" }, isKnown ? "The history has no such lock (any more)." : "Reading …"),
+      );
     },
     /** Reads again what is still going on: renewals are no part of what the page follows. */
-    refresh() { if (wanted?.bar?.to === null) load.poke(); },
+    refresh() {
+      if (wanted?.bar?.to === null) load.poke();
+    },
   };
 }

@@ -10,7 +10,19 @@ let tables = 0;
  * pixels at which they are shown, and `by(item)` what rows are sorted by where a reader may. `id(item)` tells items apart, `sign(item)` says whether a row looks the same, and
  * `open(item)` opens one. `keydown(event, item)` may handle other keys. `scrolledBack()` is called when the reader scrolls up.
  */
-export function table({ label, columns, id, sign, open, keydown, rowHeight = 34, role = "grid", attributes, scrolledBack, empty = "" }) {
+export function table({
+  label,
+  columns,
+  id,
+  sign,
+  open,
+  keydown,
+  rowHeight = 34,
+  role = "grid",
+  attributes,
+  scrolledBack,
+  empty = "",
+}) {
   const name = `t${++tables}`;
   const head = el("div", { class: "head", role: "rowgroup" });
   const body = el("div", { class: "rows", role: "rowgroup" });
@@ -39,14 +51,36 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
   /** The head of a column. Each press sorts: up, down, and as before. */
   function headCell(column) {
     const isOrder = order?.column === column;
-    const cell = el("div", { class: `cell ${column.class === "end" ? "end" : ""}`, role: "columnheader", "aria-sort": column.by && sortOf(isOrder) }, column.by ? null : column.name);
+    const cell = el(
+      "div",
+      {
+        class: `cell ${column.class === "end" ? "end" : ""}`,
+        role: "columnheader",
+        "aria-sort": column.by && sortOf(isOrder),
+      },
+      column.by ? null : column.name,
+    );
     if (!column.by) return cell;
-    cell.append(el("button", { type: "button", class: "sort", on: { click: () => {
-      order = order?.column !== column ? { column, isDown: false } : order.isDown ? null : { column, isDown: true };
-      for (const one of head.querySelectorAll("[aria-sort]")) one.setAttribute("aria-sort", sortOf(one === cell && order));
-      arrange();
-      plan();
-    } } }, column.name));
+    cell.append(
+      el(
+        "button",
+        {
+          type: "button",
+          class: "sort",
+          on: {
+            click: () => {
+              order =
+                order?.column !== column ? { column, isDown: false } : order.isDown ? null : { column, isDown: true };
+              for (const one of head.querySelectorAll("[aria-sort]"))
+                one.setAttribute("aria-sort", sortOf(one === cell && order));
+              arrange();
+              plan();
+            },
+          },
+        },
+        column.name,
+      ),
+    );
     return cell;
   }
   const sortOf = (isOrder) => (!isOrder ? "none" : order.isDown ? "descending" : "ascending");
@@ -142,11 +176,15 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
     plan();
   }
 
-  node.addEventListener("scroll", () => {
-    if (node.scrollTop < lastTop - 1) scrolledBack?.();
-    lastTop = node.scrollTop;
-    plan();
-  }, { passive: true });
+  node.addEventListener(
+    "scroll",
+    () => {
+      if (node.scrollTop < lastTop - 1) scrolledBack?.();
+      lastTop = node.scrollTop;
+      plan();
+    },
+    { passive: true },
+  );
   new ResizeObserver(plan).observe(node);
   node.addEventListener("keydown", (event) => {
     if (event.target !== node || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -154,7 +192,8 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
     const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page };
     // Without a cursor the rows in sight are where one begins.
     const top = node.scrollTop / rowHeight;
-    const from = cursor >= 0 ? cursor : event.key in steps && steps[event.key] > 0 ? Math.floor(top) - 1 : Math.ceil(top) + page;
+    const from =
+      cursor >= 0 ? cursor : event.key in steps && steps[event.key] > 0 ? Math.floor(top) - 1 : Math.ceil(top) + page;
     if (event.key in steps) move(from + steps[event.key]);
     else if (event.key === "Home") move(0);
     else if (event.key === "End") move(items.length - 1);
@@ -205,7 +244,10 @@ export function table({ label, columns, id, sign, open, keydown, rowHeight = 34,
         plan();
       });
     },
-    scrollToEnd() { node.scrollTop = items.length * rowHeight; plan(); },
+    scrollToEnd() {
+      node.scrollTop = items.length * rowHeight;
+      plan();
+    },
     redraw: plan,
   };
 }

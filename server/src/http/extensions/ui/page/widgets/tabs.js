@@ -22,10 +22,20 @@ export function tabs(label, names, chosen, choose) {
     select(names[(at + by + names.length) % names.length][0], true);
   };
   for (const [name, text] of names) {
-    node.append(el("button", {
-      type: "button", role: "tab", "data-name": name, "aria-selected": String(name === chosen),
-      tabindex: name === first ? "0" : "-1", on: { click: () => select(name), keydown: step },
-    }, text));
+    node.append(
+      el(
+        "button",
+        {
+          type: "button",
+          role: "tab",
+          "data-name": name,
+          "aria-selected": String(name === chosen),
+          tabindex: name === first ? "0" : "-1",
+          on: { click: () => select(name), keydown: step },
+        },
+        text,
+      ),
+    );
   }
   return { node, select };
 }

@@ -5,8 +5,40 @@ import { el, fill } from "../core/dom.js";
 import { moment } from "../core/format.js";
 
 const DAY = 86400000;
-const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000, 15000, 30000, 60000, 120000, 300000, 600000,
-  1800000, 3600000, 7200000, 21600000, DAY / 2, DAY, 2 * DAY, 7 * DAY, 14 * DAY, 30 * DAY, 60 * DAY, 180 * DAY, 365 * DAY];
+const STEPS = [
+  1,
+  2,
+  5,
+  10,
+  20,
+  50,
+  100,
+  200,
+  500,
+  1000,
+  2000,
+  5000,
+  10000,
+  15000,
+  30000,
+  60000,
+  120000,
+  300000,
+  600000,
+  1800000,
+  3600000,
+  7200000,
+  21600000,
+  DAY / 2,
+  DAY,
+  2 * DAY,
+  7 * DAY,
+  14 * DAY,
+  30 * DAY,
+  60 * DAY,
+  180 * DAY,
+  365 * DAY,
+];
 const LEAST_SPAN = 50;
 /** Where the server's time is while the window follows it. */
 const NOW_AT = 0.94;
@@ -27,21 +59,23 @@ export function timeWindow({ drawn = () => {}, moved = () => {} } = {}) {
   let drawnAt = 0;
   let drawnNow = 0;
 
-  const share = (ms) => `${(ms / one.span * 100).toFixed(4)}%`;
+  const share = (ms) => `${((ms / one.span) * 100).toFixed(4)}%`;
   /** Where a time is drawn, for deciding what overlaps. */
-  one.x = (at) => (at - one.from) * one.width / one.span;
+  one.x = (at) => ((at - one.from) * one.width) / one.span;
   /** Puts a part of a layer at a time, and lets it last until another. */
   one.put = (node, from, to = null) => {
     node.style.left = share(from - one.origin);
     if (to !== null) node.style.width = share(to - from);
   };
   /** Moves a layer to where the window is. */
-  one.move = (layer) => { layer.style.transform = `translateX(${share(one.origin - one.from)})`; };
+  one.move = (layer) => {
+    layer.style.transform = `translateX(${share(one.origin - one.from)})`;
+  };
   /** The times that are drawn: some more than are in sight. */
   one.reach = () => [one.from - 0.5 * one.span, one.from + 1.5 * one.span];
 
   function drawTicks() {
-    const step = STEPS.find((ms) => ms * one.width / one.span >= 100) ?? STEPS.at(-1);
+    const step = STEPS.find((ms) => (ms * one.width) / one.span >= 100) ?? STEPS.at(-1);
     const [from, to] = one.reach();
     const nodes = [];
     for (let at = Math.max(0, Math.ceil(from / step) * step); at < to; at += step) {
@@ -57,7 +91,7 @@ export function timeWindow({ drawn = () => {}, moved = () => {} } = {}) {
     drawnAt = performance.now();
     drawnNow = now();
     if (one.follows) one.from = drawnNow - one.span * NOW_AT;
-    const bucket = `${one.span} ${one.width} ${Math.floor(one.from / one.span * 4)}`;
+    const bucket = `${one.span} ${one.width} ${Math.floor((one.from / one.span) * 4)}`;
     if (bucket !== one.bucket) {
       const isSame = one.bucket.startsWith(`${one.span} `) && Math.abs(one.from - one.origin) < 20 * one.span;
       if (!isSame) one.origin = Math.floor(one.from);
@@ -70,7 +104,7 @@ export function timeWindow({ drawn = () => {}, moved = () => {} } = {}) {
   };
   /** Draws the window once the time has moved enough to be seen. */
   one.tick = () => {
-    const moves = Math.abs(now() - drawnNow) * one.width / one.span;
+    const moves = (Math.abs(now() - drawnNow) * one.width) / one.span;
     if (moves >= LEAST_MOVE || (moves > 0 && performance.now() - drawnAt > 1000)) one.draw();
   };
 
@@ -125,16 +159,23 @@ export function moveByPointer(node, one, changed) {
       node.setPointerCapture(event.pointerId);
     }
     one.follows = false;
-    one.from = dragged.from - moved * one.span / one.width;
+    one.from = dragged.from - (moved * one.span) / one.width;
     one.draw();
     changed();
   });
-  for (const end of ["pointerup", "pointercancel", "pointerleave"]) node.addEventListener(end, () => { dragged = null; });
-  node.addEventListener("wheel", (event) => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const x = event.clientX - one.axis.getBoundingClientRect().left;
-    one.zoom(event.deltaY > 0 ? 1.25 : 0.8, one.from + x * one.span / one.width);
-    changed();
-  }, { passive: false });
+  for (const end of ["pointerup", "pointercancel", "pointerleave"])
+    node.addEventListener(end, () => {
+      dragged = null;
+    });
+  node.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      const x = event.clientX - one.axis.getBoundingClientRect().left;
+      one.zoom(event.deltaY > 0 ? 1.25 : 0.8, one.from + (x * one.span) / one.width);
+      changed();
+    },
+    { passive: false },
+  );
 }

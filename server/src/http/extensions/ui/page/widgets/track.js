@@ -9,8 +9,11 @@ import { readable, hueOf, nameFor } from "./links.js";
 const COLUMN = 10;
 const HIGHEST = 9;
 const ENDS = {
-  "the holder let go": "released", "the key was deleted": "key deleted", "its TTL ran out": "TTL expired",
-  "a client destroyed it": "session destroyed", "its node was deleted": "node deleted",
+  "the holder let go": "released",
+  "the key was deleted": "key deleted",
+  "its TTL ran out": "TTL expired",
+  "a client destroyed it": "session destroyed",
+  "its node was deleted": "node deleted",
 };
 
 /** Why a bar ended, in short. */
@@ -23,7 +26,10 @@ export function endOf({ cause }) {
 export function tally(sessions) {
   const counts = new Map();
   for (const session of sessions) counts.set(nameFor(session), (counts.get(nameFor(session)) ?? 0) + 1);
-  return [...counts].sort((one, other) => other[1] - one[1]).map(([name, times]) => (times > 1 ? `${name} ×${times}` : name)).join(", ");
+  return [...counts]
+    .sort((one, other) => other[1] - one[1])
+    .map(([name, times]) => (times > 1 ? `${name} ×${times}` : name))
+    .join(", ");
 }
 
 const isCurrent = (node) => node.getAttribute("aria-current") === "true";
@@ -40,12 +46,19 @@ function barsOf(row, view, from, to) {
     if (pixels === last) continue;
     last = pixels;
     const name = nameFor(bar.session);
-    const end = bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
+    const end =
+      bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
     const lanes = Math.max(1, row.lanes ?? 1);
     const style = { "--hue": hueOf(bar.session), ...(lanes > 1 && { "--lane": bar.lane % lanes, "--lanes": lanes }) };
     parts.push({
-      id: `bar ${bar.began ?? bar.from} ${bar.session}`, class: `lock-bar${bar.to === null ? " open" : ""}`, from: bar.from, to: bar.to, text: name,
-      label: `${name} held ${row.title} from ${moment(bar.from)}, ${end}`, style, bar,
+      id: `bar ${bar.began ?? bar.from} ${bar.session}`,
+      class: `lock-bar${bar.to === null ? " open" : ""}`,
+      from: bar.from,
+      to: bar.to,
+      text: name,
+      label: `${name} held ${row.title} from ${moment(bar.from)}, ${end}`,
+      style,
+      bar,
     });
   }
   return parts;
@@ -68,7 +81,7 @@ function endsOf(bars, view) {
 
 /** Refused acquires in columns, as high as there are many. */
 function refusedOf(row, view, from, to) {
-  const step = COLUMN * view.span / view.width;
+  const step = (COLUMN * view.span) / view.width;
   const columns = new Map();
   for (const one of row.refused ?? []) {
     if (one.at < from || one.at > to) continue;
@@ -77,17 +90,26 @@ function refusedOf(row, view, from, to) {
     columns.get(at).push(one);
   }
   return [...columns].map(([at, all]) => ({
-    id: `refused ${step} ${at}`, class: "lock-refused", from: at * step, to: (at + 0.8) * step, style: { height: `${Math.min(HIGHEST, 2 + all.length)}px` },
+    id: `refused ${step} ${at}`,
+    class: "lock-refused",
+    from: at * step,
+    to: (at + 0.8) * step,
+    style: { height: `${Math.min(HIGHEST, 2 + all.length)}px` },
     label: `${all.length} refused from ${moment(all[0].at)} to ${moment(all.at(-1).at)}: ${tally(all.map((one) => one.session))}; ${readable(all.at(-1).cause)}`,
   }));
 }
 
 function partsOf(row, view) {
   const [from, to] = view.reach();
-  const delays = (row.delays ?? []).filter((delay) => delay.to >= from && delay.from <= to).map((delay) => ({
-    id: `delay ${delay.number}`, class: "lock-delay", from: delay.from, to: delay.to,
-    label: `Lock-delay from ${moment(delay.from)} to ${moment(delay.to)} (${duration(delay.to - delay.from)})`,
-  }));
+  const delays = (row.delays ?? [])
+    .filter((delay) => delay.to >= from && delay.from <= to)
+    .map((delay) => ({
+      id: `delay ${delay.number}`,
+      class: "lock-delay",
+      from: delay.from,
+      to: delay.to,
+      label: `Lock-delay from ${moment(delay.from)} to ${moment(delay.to)} (${duration(delay.to - delay.from)})`,
+    }));
   const bars = barsOf(row, view, from, to);
   return [...delays, ...bars, ...(row.lanes > 1 ? [] : endsOf(bars, view)), ...refusedOf(row, view, from, to)];
 }
@@ -100,7 +122,8 @@ export function track(hrefOf = null) {
   /** The bar that is reached by Tab: the others by the arrows. */
   let current = null;
   let row = null;
-  const bars = () => [...drawn.values()].filter((one) => one.part.bar).sort((one, other) => one.part.from - other.part.from);
+  const bars = () =>
+    [...drawn.values()].filter((one) => one.part.bar).sort((one, other) => one.part.from - other.part.from);
 
   function drawPart(one, part, view) {
     const { bar, ...seen } = part;
@@ -132,12 +155,15 @@ export function track(hrefOf = null) {
         let one = drawn.get(part.id);
         if (!one) {
           const isLink = part.bar && hrefOf;
-          one = { node: isLink ? el("a", { href: hrefOf(row, part.bar), tabindex: "-1", draggable: "false" }) : el("span") };
+          one = {
+            node: isLink ? el("a", { href: hrefOf(row, part.bar), tabindex: "-1", draggable: "false" }) : el("span"),
+          };
           drawn.set(part.id, one);
           layer.append(one.node);
         }
         drawPart(one, part, view);
-        if (isCurrent(one.node) !== (part.bar === chosen)) one.node.setAttribute("aria-current", String(part.bar === chosen));
+        if (isCurrent(one.node) !== (part.bar === chosen))
+          one.node.setAttribute("aria-current", String(part.bar === chosen));
       }
       for (const id of gone) {
         drawn.get(id).node.remove();
@@ -152,7 +178,8 @@ export function track(hrefOf = null) {
       for (const { node: bar, part } of drawn.values()) {
         if (!part.bar) continue;
         if (part.to === null) view.put(bar, part.from, now());
-        const indent = part.from < view.from && (part.to ?? now()) > view.from ? `${(6 - view.x(part.from)).toFixed(0)}px` : "";
+        const indent =
+          part.from < view.from && (part.to ?? now()) > view.from ? `${(6 - view.x(part.from)).toFixed(0)}px` : "";
         if (bar.style.textIndent !== indent) bar.style.textIndent = indent;
       }
     },

@@ -38,7 +38,13 @@ const KINDS = { '"': "string", t: "boolean", f: "boolean", n: "null" };
 
 function jsonNode({ source, parts, isList }, name = null, depth = 0) {
   const label = name === null ? [] : [el("span", { class: "json-name" }, name), ": "];
-  if (!parts) return el("div", { class: "json-line" }, label, el("span", { class: `json-${KINDS[source[0]] ?? "number"}` }, source));
+  if (!parts)
+    return el(
+      "div",
+      { class: "json-line" },
+      label,
+      el("span", { class: `json-${KINDS[source[0]] ?? "number"}` }, source),
+    );
   const summary = isList ? `[ ${parts.length} ]` : `{ ${parts.length} }`;
   const node = el("details", { class: "json" }, el("summary", {}, label, summary));
   const unfold = () => {
@@ -64,8 +70,13 @@ function parsed(text) {
 
 function hexTable(bytes) {
   const dump = table({
-    label: "Hex dump", rowHeight: 20, id: (line) => line, sign: (line) => `${line}`,
-    columns: [{ name: "Offset, bytes, letters", class: "mono pre", cell: (line) => hexLine(bytes, line), width: "max-content" }],
+    label: "Hex dump",
+    rowHeight: 20,
+    id: (line) => line,
+    sign: (line) => `${line}`,
+    columns: [
+      { name: "Offset, bytes, letters", class: "mono pre", cell: (line) => hexLine(bytes, line), width: "max-content" },
+    ],
   });
   dump.set(Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) => line));
   return el("div", { class: "hex" }, dump.node);
@@ -73,8 +84,12 @@ function hexTable(bytes) {
 
 function textPart(text) {
   const rest = text.length - LONG;
-  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Text" },
-    el("pre", {}, text.slice(0, LONG)), rest > 0 && el("p", { class: "quiet" }, `… ${size(rest)} more: see Hex, or download`));
+  return el(
+    "div",
+    { class: "scroll", tabindex: "0", role: "region", "aria-label": "Text" },
+    el("pre", {}, text.slice(0, LONG)),
+    rest > 0 && el("p", { class: "quiet" }, `… ${size(rest)} more: see Hex, or download`),
+  );
 }
 
 /** Shows a value in the form that fits it best. */
@@ -87,11 +102,17 @@ export function valueView(bytes) {
   if (text !== null) forms.push(["text", "Text"]);
   forms.push(["hex", "Hex"]);
   const drawn = {
-    json: () => el("div", { class: "scroll mono", tabindex: "0", role: "region", "aria-label": "JSON" }, jsonNode(json)),
+    json: () =>
+      el("div", { class: "scroll mono", tabindex: "0", role: "region", "aria-label": "JSON" }, jsonNode(json)),
     text: () => textPart(text),
     hex: () => hexTable(bytes),
   };
   const choice = tabs("Show as", forms, forms[0][0], (name) => fill(place, drawn[name]()));
   fill(place, bytes.length ? drawn[forms[0][0]]() : el("p", { class: "quiet" }, "The value is empty."));
-  return el("div", { class: "value-view" }, el("div", { class: "bar" }, choice.node, el("span", { class: "quiet" }, size(bytes.length))), place);
+  return el(
+    "div",
+    { class: "value-view" },
+    el("div", { class: "bar" }, choice.node, el("span", { class: "quiet" }, size(bytes.length))),
+    place,
+  );
 }

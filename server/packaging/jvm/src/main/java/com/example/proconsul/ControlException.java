@@ -1,6 +1,6 @@
 package com.example.proconsul;
 
-/** The control plane refused a call, with a sentence. The status is 409 where something was waited for in vain. */
+/** The control plane rejected a call; the message says why. The status is 409 where a wait timed out. */
 public final class ControlException extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final int status;
