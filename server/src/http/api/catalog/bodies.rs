@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use crate::http::body::check::{CheckBody, CheckId};
-use crate::http::body::definition::{
-    AddressFields, ConnectFields, LocalityFields, PortFields, ServiceBody, WeightsBody,
-};
+use crate::http::body::definition::{ConnectFields, ServiceBody};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::CatalogProxyFields;
+use proconsul_config::schema::On;
+use proconsul_config::schema::body::{In, Part};
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::kinds::{Any, Int};
-use proconsul_store::{HealthCheckDefinition, Labels, NewCheck};
+use proconsul_store::{HealthCheckDefinition, Labels, Locality, NewCheck, NewService};
 use proconsul_version::Behaviour;
 
 go_struct! {
@@ -28,7 +28,7 @@ go_struct! {
         "SkipNodeUpdate": bool => skip_node_update,
         "PeerName" since Behaviour::CatalogPeerNameRefused: String => peer_name,
         "Token": String,
-        "Locality" since Behaviour::JsonLocality: Option<LocalityFields> => locality,
+        "Locality" since Behaviour::JsonLocality: Option<In<Locality, false>> => locality,
         "CreateIndex": u64,
         "ModifyIndex": u64,
     }
@@ -37,30 +37,17 @@ go_struct! {
 go_struct! {
     /// A service instance.
     pub(crate) ServiceFields as "structs.NodeService" for body: ServiceBody {
-        "Kind" is "structs.ServiceKind": String => body.service.kind,
-        "ID": String => body.service.id,
-        "Service": String => body.service.name,
-        "Tags": Option<Vec<String>> => body.service.tags,
-        "Address": String => body.service.address,
-        "TaggedAddresses":
-            Option<BTreeMap<String, AddressFields>> => body.service.tagged_addresses,
-        "Meta": Option<Labels> => body.service.meta,
-        "Port": Int => body.service.port,
-        "Weights": Option<WeightsBody> => body.weights,
-        "EnableTagOverride": bool => body.service.enable_tag_override,
         "Proxy": CatalogProxyFields => body.proxy,
         "Connect": ConnectFields => body.connect,
         "CreateIndex": u64,
         "ModifyIndex": u64,
-        "Locality" since Behaviour::JsonLocality:
-            Option<LocalityFields> => body.service.locality,
-        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
-            String => body.service.socket_path,
-        "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
-            Option<Vec<PortFields>> => body.service.ports,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
+        ..SERVICE;
     }
 }
+
+/// The fields of the service itself.
+const SERVICE: &Part<ServiceBody, NewService> = &ServiceBody::fields(On::CATALOG_BODY);
 
 go_struct! {
     /// A check.
