@@ -44,7 +44,7 @@ impl<T: Default> FieldSet<T> for Listed<T> {
     fn take(&self, found: &Found, row: &mut T, value: Value<'_>, context: &mut DecodeContext) {
         let field = &self.fields[found.number];
         let client = On::CLIENT.has(self.on);
-        if client && field.since.is_some() {
+        if client && field.since.is_some() && !field.is_kept {
             return ignore::<Any>(value, context);
         }
         if let Source::Place(place) = field.value {

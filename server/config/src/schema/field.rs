@@ -110,6 +110,7 @@ pub struct Field<T: 'static> {
     pub(super) since: Option<Behaviour>,
     pub(super) on: On,
     pub(super) is_dropped: bool,
+    pub(super) is_kept: bool,
     pub(super) is_selected: bool,
     pub(super) omits: fn(&Look<'_>) -> bool,
     pub(super) fills: fn(&Look<'_>) -> bool,
@@ -138,6 +139,7 @@ impl<T> Field<T> {
             since: None,
             on: On::ALL,
             is_dropped: false,
+            is_kept: false,
             is_selected: true,
             omits: |_| false,
             fills: |_| false,
@@ -206,6 +208,12 @@ impl<T> Field<T> {
     /// Makes transactions drop the field; they only check its kind.
     pub const fn dropped_by_txn(mut self) -> Self {
         self.is_dropped = true;
+        self
+    }
+
+    /// Makes transactions keep the field, although it came later.
+    pub const fn kept_by_txn(mut self) -> Self {
+        self.is_kept = true;
         self
     }
 
@@ -300,7 +308,7 @@ pub struct At<T, L> {
 
 /// Makes the row of a field: its structure, its name, and its member in the store's type.
 macro_rules! field {
-    ($row:ty, $name:literal, $member:ident $(. $deeper:ident)*) => {
+    ($row:ty, $name:literal, $member:ident $(. $deeper:tt)*) => {
         $crate::schema::Field::<$row>::new(
             $name,
             concat!("Service", $name),

@@ -137,6 +137,28 @@ impl Kind for i64 {
     }
 }
 
+/// A number that is not negative. Filters do not know any.
+impl Kind for u64 {
+    type Server = Self;
+    type Client = Self;
+
+    fn is_empty(&self) -> bool {
+        *self == 0
+    }
+
+    fn show(&self, _: &Look<'_>, _: bool, put: Put<'_>) {
+        put(Shown::Uint(*self));
+    }
+
+    fn test(claim: &Match, names: &[Vec<u8>], _: Version) -> Result<Predicate<Self>, String> {
+        Err(claim.invalid_selector(names))
+    }
+
+    fn read(tree: &Tree) -> Option<Self> {
+        u64::try_from(read::number(tree)).ok()
+    }
+}
+
 /// A flag.
 impl Kind for bool {
     type Server = Self;

@@ -15,6 +15,7 @@ pub mod body;
 mod check;
 mod field;
 mod kind;
+mod node;
 mod proxy;
 pub mod read;
 pub mod select;
