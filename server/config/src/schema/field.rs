@@ -1,5 +1,6 @@
 //! The rows of the tables.
 
+use super::read::Names;
 use super::show::{Look, Put, PutField};
 use crate::document::tree::Tree;
 use proconsul_filter::{Match, Predicate};
@@ -111,6 +112,7 @@ pub struct Field<T: 'static> {
     pub(super) on: On,
     pub(super) is_dropped: bool,
     pub(super) is_kept: bool,
+    pub(super) is_unsent: bool,
     pub(super) is_selected: bool,
     pub(super) omits: fn(&Look<'_>) -> bool,
     pub(super) fills: fn(&Look<'_>) -> bool,
@@ -140,6 +142,7 @@ impl<T> Field<T> {
             on: On::ALL,
             is_dropped: false,
             is_kept: false,
+            is_unsent: false,
             is_selected: true,
             omits: |_| false,
             fills: |_| false,
@@ -217,6 +220,12 @@ impl<T> Field<T> {
         self
     }
 
+    /// Keeps the field of a file from being sent by `services register`.
+    pub const fn unsent(mut self) -> Self {
+        self.is_unsent = true;
+        self
+    }
+
     /// Leaves the field out of answers if it is empty, as Go's `omitempty` does.
     pub const fn omitempty(self) -> Self {
         self.omitempty_if(|_| true)
@@ -264,6 +273,11 @@ pub trait Place<T>: Sync {
 
     /// Reads a value of a configuration file.
     fn read(&self, row: &mut T, tree: &Tree);
+
+    /// Returns the names in such a value of a configuration file.
+    fn names(&self) -> Names {
+        Names::Value
+    }
 
     /// Whether Go's `omitempty` leaves the value out.
     fn is_empty(&self, row: &T, look: &Look<'_>) -> bool;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::body::{self, In, Listed};
 use super::field::{At, Field, GoType, Place, Shape, Source};
-use super::read;
+use super::read::{self, Names};
 use super::select::test_of;
 use super::show::{Look, Put, PutField, Shown, show_fields, show_named};
 use crate::document::tree::Tree;
@@ -39,6 +39,11 @@ pub(super) trait Kind: Default + 'static {
         Ok(Box::new(move |list| list.is_empty() == wanted))
     }
 
+    /// Returns the names in such a value of a file.
+    fn names() -> Names {
+        Names::Value
+    }
+
     /// Returns the value in a file; `None` for one that is not of this kind.
     fn read(tree: &Tree) -> Option<Self>;
 }
@@ -56,6 +61,10 @@ impl<T: 'static, K: Kind> Place<T> for At<T, K> {
         if let Some(value) = K::read(tree) {
             *(self.place)(row) = value;
         }
+    }
+
+    fn names(&self) -> Names {
+        K::names()
     }
 
     fn is_empty(&self, row: &T, _: &Look<'_>) -> bool {
@@ -206,6 +215,10 @@ impl<S: Shape> Kind for S {
     fn read(tree: &Tree) -> Option<Self> {
         Some(read::structure(tree))
     }
+
+    fn names() -> Names {
+        Names::Object(Box::new(read::known_of::<S>))
+    }
 }
 
 /// Returns the test of a claim about a field of a structure.
@@ -252,6 +265,13 @@ impl<K: Kind> Kind for Vec<K> {
     fn read(tree: &Tree) -> Option<Self> {
         tree.items().iter().map(K::read).collect()
     }
+
+    fn names() -> Names {
+        match K::names() {
+            Names::Object(known) => Names::Objects(known),
+            _ => Names::List,
+        }
+    }
 }
 
 /// An object with names of the user.
@@ -286,6 +306,13 @@ impl<K: Kind> Kind for BTreeMap<String, K> {
         let members = members.map(|(name, tree)| Some((name.clone(), K::read(tree)?)));
         members.collect()
     }
+
+    fn names() -> Names {
+        match K::names() {
+            Names::Object(known) => Names::Named(known),
+            _ => Names::Value,
+        }
+    }
 }
 
 /// A list or an object that may be missing, or a pointer.
@@ -316,6 +343,10 @@ impl<K: Kind> Kind for Option<K> {
 
     fn read(tree: &Tree) -> Option<Self> {
         K::read(tree).map(Some)
+    }
+
+    fn names() -> Names {
+        K::names()
     }
 }
 
@@ -366,6 +397,11 @@ impl<T: Default> Place<T> for Group<T> {
 
     fn read(&self, row: &mut T, tree: &Tree) {
         read::members(self.fields, row, tree);
+    }
+
+    fn names(&self) -> Names {
+        let fields = self.fields;
+        Names::Object(Box::new(move || read::known(fields)))
     }
 
     fn is_empty(&self, row: &T, look: &Look<'_>) -> bool {

@@ -60,6 +60,7 @@ const TRANSPARENT: Field<Proxy> = field!(Proxy, "TransparentProxy", transparent)
     .since(Behaviour::JsonNodeServiceMode)
     .omitempty();
 const ACCESS_LOGS: Field<Proxy> = field!(Proxy, "AccessLogs", access_logs)
+    .unsent()
     .or_snake("access_logs")
     .since(Behaviour::JsonProxyExtensions)
     .omitempty()
@@ -75,6 +76,7 @@ impl Table for Proxy {
         TRANSPARENT.on(NOT_AGENT),
         ACCESS_LOGS.on(NOT_AGENT),
         field!(Proxy, "EnvoyExtensions", envoy_extensions)
+            .unsent()
             .or_snake("envoy_extensions")
             .since(Behaviour::JsonProxyExtensions)
             .omitempty()
@@ -92,6 +94,7 @@ impl Table for Proxy {
             .or_snake("local_service_port")
             .omitempty(),
         field!(Proxy, "LocalServiceSocketPath", local_socket_path)
+            .unsent()
             .or_snake("local_service_socket_path")
             .since(Behaviour::JsonCatalogServiceSocketPath)
             .omitempty(),
@@ -194,6 +197,7 @@ impl Table for Upstream {
             .or_snake("destination_type")
             .of_type(None, Some("api.UpstreamDestType")),
         field!(Upstream, "DestinationPartition", destination_partition)
+            .unsent()
             .or_snake("destination_partition")
             .since(Behaviour::JsonPartition)
             .omitempty(),
@@ -201,6 +205,7 @@ impl Table for Upstream {
             .or_snake("destination_namespace")
             .omitempty(),
         field!(Upstream, "DestinationPeer", destination_peer)
+            .unsent()
             .or_snake("destination_peer")
             .since(Behaviour::JsonNodeServicePeerName)
             .omitempty(),
@@ -213,10 +218,12 @@ impl Table for Upstream {
             .or_snake("local_bind_port")
             .omitempty(),
         field!(Upstream, "LocalBindSocketPath", local_bind_socket_path)
+            .unsent()
             .or_snake("local_bind_socket_path")
             .since(Behaviour::JsonCatalogServiceSocketPath)
             .omitempty(),
         field!(Upstream, "LocalBindSocketMode", local_bind_socket_mode)
+            .unsent()
             .or_snake("local_bind_socket_mode")
             .since(Behaviour::JsonCatalogServiceSocketPath)
             .omitempty(),
