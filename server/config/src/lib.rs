@@ -8,6 +8,7 @@
 //! | [`document`] | JSON and HCL; finding files; known names; definitions of services and checks |
 //! | [`resolve`] | from settings to a [`Config`]; the addresses of this machine; settings of servers on demand |
 //! | [`definition`] | services and checks as users define them |
+//! | [`schema`] | the fields of services, as all parts read and show them |
 //! | [`entry`] | configuration entries as users define them: the tables of their kinds, one decoder, one printer, their checks |
 //!
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL.
@@ -22,6 +23,7 @@ pub mod entry;
 mod epoch;
 mod https;
 pub mod resolve;
+pub mod schema;
 pub mod settings;
 mod telemetry;
 

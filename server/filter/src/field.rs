@@ -84,6 +84,24 @@ impl<T: 'static> Field<T> {
     }
 }
 
+/// The fields of rows.
+pub trait Fields<T>: Sync {
+    /// Returns the test of a claim about the field that these names lead to.
+    ///
+    /// # Errors
+    /// The field is unknown, or operator or value do not fit it. The text follows Consul's "Failed to create
+    /// boolean expression evaluator".
+    fn test(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String>;
+}
+
+/// A list of fields.
+pub struct Listed<T: 'static>(pub &'static [Field<T>]);
+
 /// Nested rows.
 pub trait Rows<T>: Sync {
     /// Returns a test of one of the nested rows' fields, or of the rows themselves if the selector ends here.
@@ -103,7 +121,7 @@ pub struct Within<T: 'static, U: 'static> {
     /// Returns the row.
     pub get: fn(&T) -> &U,
     /// Its fields.
-    pub fields: &'static [Field<U>],
+    pub fields: &'static dyn Fields<U>,
 }
 
 /// A list of nested rows. A claim holds if it holds for any of them.
@@ -111,7 +129,7 @@ pub struct Each<T: 'static, U: 'static> {
     /// Returns the rows.
     pub get: fn(&T) -> Vec<&U>,
     /// The fields of each.
-    pub fields: &'static [Field<U>],
+    pub fields: &'static dyn Fields<U>,
 }
 
 /// A map of nested rows.
@@ -119,7 +137,7 @@ pub struct Keyed<T: 'static, U: 'static> {
     /// Returns the rows; a missing map counts as empty.
     pub get: fn(&T) -> Option<&BTreeMap<String, U>>,
     /// The fields of each.
-    pub fields: &'static [Field<U>],
+    pub fields: &'static dyn Fields<U>,
 }
 
 impl<T, U> Rows<T> for Within<T, U> {
@@ -132,7 +150,7 @@ impl<T, U> Rows<T> for Within<T, U> {
         if names.is_empty() {
             return Err(claim.invalid_operator());
         }
-        let inner = of_field(claim, names, self.fields, version)?;
+        let inner = self.fields.test(claim, names, version)?;
         let get = self.get;
         Ok(Box::new(move |row| inner(get(row))))
     }
@@ -150,7 +168,7 @@ impl<T, U> Rows<T> for Each<T, U> {
             let wanted = claim.of_emptiness()?;
             return Ok(Box::new(move |row| get(row).is_empty() == wanted));
         }
-        let inner = of_field(claim, names, self.fields, version)?;
+        let inner = self.fields.test(claim, names, version)?;
         Ok(Box::new(move |row| get(row).into_iter().any(&inner)))
     }
 }
@@ -170,23 +188,21 @@ impl<T, U> Rows<T> for Keyed<T, U> {
         if names.is_empty() {
             return Err(claim.invalid_operator());
         }
-        let inner = of_field(claim, names, self.fields, version)?;
+        let inner = self.fields.test(claim, names, version)?;
         let holds = claim.of_member(name, inner);
         Ok(Box::new(move |row| holds(get(row))))
     }
 }
 
-/// Returns the test for a claim.
-///
-/// # Errors
-/// The field is unknown, or operator or value do not fit it. The text follows Consul's "Failed to create
-/// boolean expression evaluator".
-pub(super) fn predicate<T: 'static>(
-    claim: &Match,
-    fields: &'static [Field<T>],
-    version: Version,
-) -> Result<Predicate<T>, String> {
-    of_field(claim, &claim.selector, fields, version)
+impl<T> Fields<T> for Listed<T> {
+    fn test(
+        &self,
+        claim: &Match,
+        names: &[Vec<u8>],
+        version: Version,
+    ) -> Result<Predicate<T>, String> {
+        of_field(claim, names, self.0, version)
+    }
 }
 
 fn of_field<T: 'static>(

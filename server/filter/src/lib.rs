@@ -1,11 +1,11 @@
 //! Filter expressions, as `?filter=` takes them: `Service.Meta.env == "prod" and not ("old" in Service.Tags)`.
 //!
 //! ```text
-//! static FIELDS: &[Field<NodeRow>] = &[
+//! static FIELDS: Listed<NodeRow> = Listed(&[
 //!     Field::text("Node", |row| &row.node.node),
 //!     Field::labels("Meta", |row| row.node.meta.as_ref()),
-//! ];
-//! let filter = Filter::new(b"Meta.env == prod", FIELDS, version)?;
+//! ]);
+//! let filter = Filter::new(b"Meta.env == prod", &FIELDS, version)?;
 //! rows.retain(|row| filter.keeps(row));
 //! ```
 //!
@@ -19,8 +19,8 @@ mod peg;
 mod value;
 
 pub use expression::{Expression, Match};
-pub use field::{Each, Field, Keyed, Within};
-pub use value::Predicate;
+pub use field::{Each, Field, Fields, Keyed, Listed, Within};
+pub use value::{MapTest, Predicate};
 
 use proconsul_version::Version;
 
@@ -37,8 +37,12 @@ impl<T: 'static> Filter<T> {
     ///
     /// # Errors
     /// Consul's error for an invalid expression, or one that does not fit the fields.
-    pub fn new(text: &[u8], fields: &'static [Field<T>], version: Version) -> Result<Self, String> {
-        Self::of(text, &|claim| field::predicate(claim, fields, version))
+    pub fn new(
+        text: &[u8],
+        fields: &'static dyn Fields<T>,
+        version: Version,
+    ) -> Result<Self, String> {
+        Self::of(text, &|claim| fields.test(claim, &claim.selector, version))
     }
 
     /// Parses a filter for rows about which `test` knows what is claimed of them. An empty one keeps every row.

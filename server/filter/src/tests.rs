@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::expression::{Match, Operator};
-use super::{Each, Expression, Field, Filter, Keyed, Within};
+use super::{Each, Expression, Field, Filter, Keyed, Listed, Within};
 use proconsul_testing::random_cases;
 use proconsul_testing::{DEPTHS, on_small_stack};
 use proconsul_version::Version;
@@ -28,8 +28,8 @@ struct Part {
     label: String,
 }
 
-const PART: &[Field<Part>] = &[Field::text("Label", |part| &part.label)];
-const ROW: &[Field<Row>] = &[
+const PART: &Listed<Part> = &Listed(&[Field::text("Label", |part| &part.label)]);
+const ROW: &Listed<Row> = &Listed(&[
     Field::text("Name", |row| row.name),
     Field::number("Port", |row| row.port),
     Field::flag("Flag", |row| row.flag),
@@ -56,7 +56,7 @@ const ROW: &[Field<Row>] = &[
             fields: PART,
         },
     ),
-];
+]);
 
 fn part(label: &str) -> Part {
     Part {

@@ -11,7 +11,7 @@ use proconsul_gocompat::regexp::{self, Regexp};
 pub type Predicate<T> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// A test of a map; a missing one counts as empty.
-pub(super) type MapTest<U> = Box<dyn Fn(Option<&BTreeMap<String, U>>) -> bool + Send + Sync>;
+pub type MapTest<U> = Box<dyn Fn(Option<&BTreeMap<String, U>>) -> bool + Send + Sync>;
 
 /// What is claimed of a list or a map: that it has a member or is empty, or the opposite.
 pub struct Presence {
@@ -96,7 +96,7 @@ impl Match {
     }
 
     /// Returns the test of a list of texts.
-    pub(super) fn of_texts(&self) -> Result<Predicate<[String]>, String> {
+    pub fn of_texts(&self) -> Result<Predicate<[String]>, String> {
         let presence = self.of_presence()?;
         Ok(Box::new(move |list| {
             let has = |value: &[u8]| list.iter().any(|text| text.as_bytes() == value);
@@ -118,7 +118,7 @@ impl Match {
     }
 
     /// Returns the test of the value at a key of a map.
-    pub(super) fn of_member<U: 'static>(&self, key: &[u8], inner: Predicate<U>) -> MapTest<U> {
+    pub fn of_member<U: 'static>(&self, key: &[u8], inner: Predicate<U>) -> MapTest<U> {
         let absent = self.holds_of_what_is_absent();
         let Ok(key) = String::from_utf8(key.to_vec()) else {
             return Box::new(move |_| absent);

@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use super::{Claims, Settings};
-use proconsul_filter::{Field, Filter};
+use proconsul_filter::{Field, Filter, Listed};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{NewBindingRule, is_identity};
 use proconsul_version::Version;
 
 /// What selectors may name.
-const FIELDS: &[Field<Claims>] = &[
+const FIELDS: &Listed<Claims> = &Listed(&[
     Field::labels("value", |claims| Some(&claims.values)),
     Field::lists("list", |claims| &claims.lists),
-];
+]);
 
 /// The longest name of a role.
 const LONGEST: usize = 256;

@@ -5,163 +5,98 @@
 //! `services register`.
 
 use crate::document::tree::Tree;
+use crate::schema::read::{Known, Names, known_of};
+use proconsul_store::NewService;
 
-/// The members of an object, by the kinds of their values. Each word of a text is a name.
-pub struct Shape {
-    /// Members with a value, or an object with names of the user.
-    pub values: &'static str,
-    /// Members with a list of values.
-    pub lists: &'static str,
-    /// Members that are not sent to the HTTP API.
-    pub untold: &'static str,
-    /// Members with objects of known names.
-    pub objects: &'static [(&'static str, Below)],
-}
-
-/// The objects in a value.
-#[derive(Clone, Copy)]
-pub enum Below {
-    /// One object, or a list of one.
-    Object(&'static Shape),
-    /// A list of objects.
-    Objects(&'static Shape),
-    /// An object with names of the user, whose values are objects.
-    Named(&'static Shape),
-}
-
-use Below::{Named, Object, Objects};
-
-/// Returns the shape of an object whose members are all values.
-const fn values(values: &'static str) -> Shape {
-    Shape {
-        values,
-        lists: "",
-        untold: "",
-        objects: &[],
-    }
-}
-
-/// A check. Five of the names have a second spelling, in one word.
-pub static CHECK: Shape = Shape {
-    values: "
+/// Returns the names in a check. Five of them have a second spelling, in one word.
+fn check() -> Vec<Known> {
+    let values = "
         alias_node alias_service body deregister_critical_service_after deregistercriticalserviceafter docker_container_id
         dockercontainerid failures_before_critical failures_before_warning grpc grpc_use_tls h2ping h2ping_use_tls header http
-        id interval method name notes os_service output_max_size service_id serviceid shell status success_before_passing tcp
+        interval method name notes os_service output_max_size service_id serviceid shell status success_before_passing tcp
         timeout tls_server_name tls_skip_verify tlsskipverify token ttl udp
-    ",
-    lists: "args scriptargs",
-    untold: "disable_redirects tcp_use_tls",
-    objects: &[],
-};
+    ";
+    let values = values.split_whitespace();
+    let values = values.map(|name| Known::new(name, Names::Value));
+    let lists = ["args", "scriptargs"].map(|name| Known::new(name, Names::List));
+    let unsent = ["disable_redirects", "tcp_use_tls"];
+    let unsent = unsent.map(|name| Known::new(name, Names::Value).sent_as(None));
+    let id = Known::new("id", Names::Value).sent_as(Some("CheckID".to_owned()));
+    values.chain(lists).chain(unsent).chain([id]).collect()
+}
 
-/// The names in the definition of a service.
-pub static SERVICE: Shape = Shape {
-    values: "address enable_tag_override id kind meta name port socket_path token",
-    lists: "tags",
-    untold: "namespace partition",
-    objects: &[
-        ("check", Object(&CHECK)),
-        ("checks", Objects(&CHECK)),
-        ("connect", Object(&CONNECT)),
-        ("locality", Object(&LOCALITY)),
-        ("ports", Objects(&PORT)),
-        ("proxy", Object(&PROXY)),
-        ("tagged_addresses", Named(&ADDRESS)),
-        ("weights", Object(&WEIGHTS)),
-    ],
-};
+/// Returns the names in the definition of a service: those of the service itself, and of what is defined with it.
+pub fn service() -> Vec<Known> {
+    let unsent = ["namespace", "partition"];
+    let unsent = unsent.map(|name| Known::new(name, Names::Value).sent_as(None));
+    let own = known_of::<NewService>().into_iter();
+    let own = own.filter(|known| known.name != "connect");
+    let beside = [
+        Known::new("check", Names::Object(Box::new(check))),
+        Known::new("checks", Names::Objects(Box::new(check))),
+        Known::new("connect", Names::Object(Box::new(connect))),
+        Known::new("token", Names::Value),
+    ];
+    own.chain(beside).chain(unsent).collect()
+}
 
-static LOCALITY: Shape = values("region zone");
-static PORT: Shape = values("default name port");
-static TRANSPARENT: Shape = values("dialed_directly outbound_listener_port");
-static WEIGHTS: Shape = values("passing warning");
-static ADDRESS: Shape = values("address port");
-static MESH_GATEWAY: Shape = values("mode");
-static EXPOSED_PATH: Shape = values("listener_port local_path_port path protocol");
-
-static CONNECT: Shape = Shape {
-    objects: &[("sidecar_service", Object(&SERVICE))],
-    ..values("native")
-};
-
-static PROXY: Shape = Shape {
-    values: "config destination_service_id destination_service_name local_service_address local_service_port mode",
-    lists: "",
-    untold: "access_logs envoy_extensions local_service_socket_path",
-    objects: &[
-        ("expose", Object(&EXPOSE)),
-        ("mesh_gateway", Object(&MESH_GATEWAY)),
-        ("transparent_proxy", Object(&TRANSPARENT)),
-        ("upstreams", Objects(&UPSTREAM)),
-    ],
-};
-
-static EXPOSE: Shape = Shape {
-    objects: &[("paths", Objects(&EXPOSED_PATH))],
-    ..values("checks")
-};
-
-static UPSTREAM: Shape = Shape {
-    values: "
-        config datacenter destination_name destination_namespace destination_type local_bind_address local_bind_port
-    ",
-    lists: "",
-    untold: "destination_partition destination_peer local_bind_socket_mode local_bind_socket_path",
-    objects: &[("mesh_gateway", Object(&MESH_GATEWAY))],
-};
+fn connect() -> Vec<Known> {
+    vec![
+        Known::new("native", Names::Value),
+        Known::new("sidecar_service", Names::Object(Box::new(service))),
+    ]
+}
 
 /// Adds the unknown names below the key at `path`, as Consul writes them.
 pub fn find_unknown(path: &str, value: &Tree, unknown: &mut Vec<String>) {
-    let below = match path {
-        "check" => Object(&CHECK),
-        "checks" => Objects(&CHECK),
-        "service" => Object(&SERVICE),
-        "services" => Objects(&SERVICE),
+    let names = match path {
+        "check" => Names::Object(Box::new(check)),
+        "checks" => Names::Objects(Box::new(check)),
+        "service" => Names::Object(Box::new(service)),
+        "services" => Names::Objects(Box::new(service)),
         _ => return,
     };
-    look(path, value, below, unknown);
+    look(path, value, &names, unknown);
 }
 
-fn look(path: &str, value: &Tree, below: Below, unknown: &mut Vec<String>) {
-    match (below, value) {
-        (Object(shape), value) => look_at_members(path, value.unwrapped(), shape, unknown),
-        (Objects(shape), Tree::List(items)) => {
+fn look(path: &str, value: &Tree, names: &Names, unknown: &mut Vec<String>) {
+    match (names, value) {
+        (Names::Value | Names::List, _) => {}
+        (Names::Object(known), value) => {
+            look_at_members(path, value.unwrapped(), &known(), unknown)
+        }
+        (Names::Objects(known), Tree::List(items)) => {
             for (index, item) in items.iter().enumerate() {
                 let path = format!("{path}[{index}]");
-                look_at_members(&path, item.unwrapped(), shape, unknown);
+                look_at_members(&path, item.unwrapped(), &known(), unknown);
             }
         }
-        (Objects(shape), value) => look_at_members(path, value, shape, unknown),
-        (Named(shape), value) => {
+        (Names::Objects(known), value) => look_at_members(path, value, &known(), unknown),
+        (Names::Named(known), value) => {
             if let Tree::Object(members) = value.unwrapped() {
                 for (name, member) in members {
                     let path = format!("{path}[{name}]");
-                    look_at_members(&path, member.unwrapped(), shape, unknown);
+                    look_at_members(&path, member.unwrapped(), &known(), unknown);
                 }
             }
         }
     }
 }
 
-fn look_at_members(path: &str, value: &Tree, shape: &Shape, unknown: &mut Vec<String>) {
+fn look_at_members(path: &str, value: &Tree, known: &[Known], unknown: &mut Vec<String>) {
     // The error about a value that is not an object is made elsewhere.
     let Tree::Object(members) = value else { return };
     for (name, member) in members {
-        let simple = name.to_lowercase();
-        if let Some((known, below)) = shape.objects.iter().find(|(known, _)| *known == simple) {
-            look(&format!("{path}.{known}"), member, *below, unknown);
-        } else if ![shape.values, shape.lists, shape.untold]
-            .iter()
-            .any(|names| has(names, &simple))
-        {
-            unknown.push(format!("{path}.{name}"));
+        match known.iter().find(|known| known.name == name.to_lowercase()) {
+            Some(found) => look(
+                &format!("{path}.{}", found.name),
+                member,
+                &found.value,
+                unknown,
+            ),
+            None => unknown.push(format!("{path}.{name}")),
         }
     }
-}
-
-/// Whether a text contains a word.
-fn has(names: &str, wanted: &str) -> bool {
-    names.split_whitespace().any(|name| name == wanted)
 }
 
 #[cfg(test)]

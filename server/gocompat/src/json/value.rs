@@ -114,7 +114,7 @@ impl<'a> Value<'a> {
     }
 
     /// Whether it is `null`.
-    pub(super) fn is_null(self) -> bool {
+    pub fn is_null(self) -> bool {
         self.first() == b'n'
     }
 

@@ -107,7 +107,7 @@ fn seconds_if_small(nanoseconds: i64) -> i64 {
 
 table! {
     /// A session (session.md 2).
-    Session of row: SessionRow, look: Look {
+    Session of row: SessionRow, look: Look<'a> {
         "ID" => json(row.session.id.to_string()),
         "Name" => json(row.session.name),
         "Node" => json(row.session.node),

@@ -3,10 +3,12 @@
 use std::borrow::Cow;
 
 use super::durations::AnyDuration;
+use proconsul_config::schema::body::Part;
+use proconsul_config::schema::{At, On};
 use proconsul_gocompat::json::context::DecodeContext;
 use proconsul_gocompat::json::decode::Decode;
 use proconsul_gocompat::json::value::Value;
-use proconsul_store::NewCheck;
+use proconsul_store::{CheckRow, HealthCheckDefinition, NewCheck};
 
 /// The default status of a check (session.md trap 26).
 const CRITICAL: &str = "critical";
@@ -14,10 +16,8 @@ const CRITICAL: &str = "critical";
 /// A decoded check of a body, whichever of Go's types the body has.
 #[derive(Default)]
 pub(crate) struct CheckBody {
-    pub(crate) node: String,
-    pub(crate) check: NewCheck,
+    pub(crate) row: CheckRow,
     pub(crate) peer_name: String,
-    pub(crate) modify_index: u64,
     /// The durations of the definition, until the whole definition has been decoded.
     pub(crate) interval: AnyDuration,
     pub(crate) timeout: AnyDuration,
@@ -26,12 +26,30 @@ pub(crate) struct CheckBody {
 }
 
 impl CheckBody {
+    /// The fields of a check in a kind of body.
+    pub(crate) const fn fields(on: On) -> Part<Self, CheckRow> {
+        let at = At {
+            get: |body: &Self| &body.row,
+            place: |body: &mut Self| &mut body.row,
+        };
+        Part { at, on }
+    }
+
+    /// The fields of its definition.
+    pub(crate) const fn definition(on: On) -> Part<Self, HealthCheckDefinition> {
+        let at = At {
+            get: |body: &Self| &body.row.check.definition,
+            place: |body: &mut Self| &mut body.row.check.definition,
+        };
+        Part { at, on }
+    }
+
     /// Moves the durations into the definition.
     ///
     /// # Errors
     /// Go's text about an invalid duration.
     pub(crate) fn settle_durations(&mut self) -> Result<(), String> {
-        let definition = &mut self.check.definition;
+        let definition = &mut self.row.check.definition;
         self.interval.settle(&mut definition.interval_ns)?;
         self.timeout.settle(&mut definition.timeout_ns)?;
         let deregister_after = &mut definition.deregister_critical_service_after_ns;
@@ -44,7 +62,11 @@ impl CheckBody {
     /// A check of a service gets the name and tags of its service; a check of a node keeps those of the body (seen on
     /// 1.8.7).
     pub(crate) fn into_check(self) -> NewCheck {
-        let mut check = self.check;
+        let mut check = NewCheck {
+            named_service: self.row.service_name,
+            named_tags: self.row.service_tags,
+            ..self.row.check
+        };
         if check.check_id.is_empty() {
             check.check_id.clone_from(&check.name);
         }

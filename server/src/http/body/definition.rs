@@ -2,15 +2,14 @@
 //! Connect. Consul decodes them into alias types (session.md 4.4): names in two spellings, durations as texts or as
 //! nanoseconds. The bodies of the agent, the catalog and transactions share the instance of a service.
 
-use std::collections::BTreeMap;
-
 use super::check::CheckId;
 use super::durations::AnyDuration;
 use super::proxy::{ProxyBody, ProxyFields};
 use proconsul_config::definition::{CheckDefinition, ServiceDefinition};
-use proconsul_gocompat::json::decode::{BodyField, fields, go_struct};
-use proconsul_gocompat::json::kinds::Int;
-use proconsul_store::{Labels, Locality, NewService, ServiceAddress, ServicePort, Weights};
+use proconsul_config::schema::body::Part;
+use proconsul_config::schema::{At, On, given_weights, ungiven_service};
+use proconsul_gocompat::json::decode::{BodyFields, FieldSet, fields, go_struct};
+use proconsul_store::NewService;
 use proconsul_version::Behaviour;
 
 // The Go types of these bodies have no names, so an error about a whole body prints their fields.
@@ -54,7 +53,7 @@ impl AgentCheckBody {
 }
 
 /// The fields of the type's own decoder.
-const OWN_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBody {
+const OWN_FIELDS: &BodyFields<AgentCheckBody> = fields!(check: AgentCheckBody {
     "args": Vec<String> => check.args,
     "Interval": AnyDuration => check.interval,
     "Timeout": AnyDuration => check.timeout,
@@ -63,41 +62,14 @@ const OWN_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBody {
     "deregister_critical_service_after": AnyDuration => check.deregister_snake,
 });
 
-/// The fields that both forms share. Checks that need a shell or the ports of a proxy are not run, and redirects are
-/// always followed.
-const COMMON_FIELDS: &[BodyField<AgentCheckBody>] = fields!(check: AgentCheckBody {
-    "Name": String => check.definition.name,
-    "Notes": String => check.definition.notes,
-    "Status": String => check.definition.status,
-    "ServiceID" | "service_id": String => check.definition.service_id,
-    "ScriptArgs" | "script_args": Vec<String> => check.definition.script_args,
-    "HTTP": String => check.definition.http,
-    "Header": BTreeMap<String, Vec<String>> => check.definition.header,
-    "Method": String => check.definition.method,
-    "Body": String => check.definition.body,
-    "TCP": String => check.definition.tcp,
-    "AliasNode": String => check.definition.alias_node,
-    "AliasService": String => check.definition.alias_service,
-    "DockerContainerID" | "docker_container_id": String => check.definition.docker_container_id,
-    "Shell": String,
-    "GRPC": String => check.definition.grpc,
-    "GRPCUseTLS": bool => check.definition.grpc_use_tls,
-    "grpc_use_tls" since Behaviour::JsonCheckGrpcUseTlsSnake: bool => check.definition.grpc_use_tls,
-    "TLSSkipVerify" | "tls_skip_verify": bool => check.definition.tls_skip_verify,
-    "SuccessBeforePassing": Int => check.definition.success_before_passing,
-    "FailuresBeforeCritical": Int => check.definition.failures_before_critical,
-    "OutputMaxSize": Int => check.definition.output_max_size,
-    "TLSServerName" | "tls_server_name" since Behaviour::JsonCheckTlsServerName:
-        String => check.definition.tls_server_name,
-    "H2PING" since Behaviour::JsonCheckH2Ping: String => check.definition.h2ping,
-    "H2PingUseTLS" | "h2ping_use_tls" since Behaviour::JsonCheckH2Ping:
-        Option<bool> => check.definition.h2ping_use_tls,
-    "FailuresBeforeWarning" since Behaviour::JsonCheckFailuresBeforeWarning:
-        Int => check.definition.failures_before_warning,
-    "UDP" since Behaviour::JsonCheckUdp: String => check.definition.udp,
-    "OSService" since Behaviour::JsonCheckOsService: String => check.definition.os_service,
-    "TCPUseTLS" | "tcp_use_tls" since Behaviour::JsonCheckTcpUseTls: bool => check.definition.tcp_use_tls,
-});
+/// The fields that both forms share.
+const COMMON_FIELDS: &dyn FieldSet<AgentCheckBody> = &Part {
+    at: At {
+        get: |check: &AgentCheckBody| &check.definition,
+        place: |check: &mut AgentCheckBody| &mut check.definition,
+    },
+    on: On::AGENT_BODY,
+};
 
 go_struct! {
     /// A check by itself, as the body of `agent/check/register`.
@@ -107,6 +79,7 @@ go_struct! {
         *Alias of COMMON_FIELDS;
         *Alias {
             "ID": CheckId => check.definition.id,
+            "Shell": String,
             "Token": String,
             "DisableRedirects" | "disable_redirects" since Behaviour::JsonCheckUdp: bool,
         }
@@ -121,6 +94,7 @@ go_struct! {
         *Alias of COMMON_FIELDS;
         *Alias {
             "CheckID": CheckId => check.definition.id,
+            "Shell": String,
             "DisableRedirects" since Behaviour::JsonCheckUdp: bool,
             "ProxyHTTP": String,
             "ProxyGRPC": String,
@@ -139,33 +113,25 @@ pub(crate) struct DefinitionBody {
 go_struct! {
     /// A service.
     pub(crate) ServiceFields as SERVICE_TYPE for body: DefinitionBody, own decoder: Refused {
+        *Alias of SERVICE_FIELDS;
         *Alias {
-            "Kind" is "structs.ServiceKind": String => body.given.service.kind,
-            "ID": String => body.given.service.id,
-            "Name": String => body.given.service.name,
-            "Tags": Option<Vec<String>> => body.given.service.tags,
-            "Address": String => body.given.service.address,
-            "TaggedAddresses" | "tagged_addresses":
-                Option<BTreeMap<String, AddressFields>> => body.given.service.tagged_addresses,
-            "Meta": Option<Labels> => body.given.service.meta,
-            "Port": Int => body.given.service.port,
             "Check": Option<ServiceCheckFields> => body.check,
             "Checks" is "structs.CheckTypes": Vec<Option<ServiceCheckFields>> => body.checks,
-            "Weights": Option<WeightsBody> => body.given.weights,
             "Token": String,
-            "EnableTagOverride" | "enable_tag_override":
-                bool => body.given.service.enable_tag_override,
             "Proxy": ProxyFields => body.given.proxy,
             "Connect": ConnectFields => body.given.connect,
-            "Locality" since Behaviour::JsonLocality:
-                Option<LocalityFields> => body.given.service.locality,
-            "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
-                String => body.given.service.socket_path,
-            "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
-                Option<Vec<PortFields>> => body.given.service.ports,
         }
     }
 }
+
+/// The fields of the service itself.
+const SERVICE_FIELDS: &dyn FieldSet<DefinitionBody> = &Part {
+    at: At {
+        get: |body: &DefinitionBody| &body.given.service,
+        place: |body: &mut DefinitionBody| &mut body.given.service,
+    },
+    on: On::AGENT_BODY,
+};
 
 /// A service's settings of Connect.
 #[derive(Default)]
@@ -201,21 +167,40 @@ impl DefinitionBody {
 }
 
 /// A decoded service instance, whichever of Go's types the body has.
-#[derive(Default)]
 pub(crate) struct ServiceBody {
     pub(crate) service: NewService,
-    pub(crate) weights: Option<WeightsBody>,
     pub(crate) proxy: ProxyBody,
     pub(crate) connect: ConnectBody,
     pub(crate) peer_name: String,
     pub(crate) modify_index: u64,
 }
 
+impl Default for ServiceBody {
+    fn default() -> Self {
+        Self {
+            service: ungiven_service(),
+            proxy: ProxyBody::default(),
+            connect: ConnectBody::default(),
+            peer_name: String::new(),
+            modify_index: 0,
+        }
+    }
+}
+
 impl ServiceBody {
+    /// The fields of a service in a kind of body.
+    pub(crate) const fn fields(on: On) -> Part<Self, NewService> {
+        let at = At {
+            get: |body: &Self| &body.service,
+            place: |body: &mut Self| &mut body.service,
+        };
+        Part { at, on }
+    }
+
     /// Returns the service as sent; `None` for a null upstream, on which Consul's handler panics.
     pub(crate) fn into_given(self) -> Option<NewService> {
         Some(NewService {
-            weights: self.weights.map(Weights::from).unwrap_or_default(),
+            weights: given_weights(self.service.weights),
             proxy: self.proxy.into_proxy()?,
             connect_native: self.connect.native,
             ..self.service
@@ -230,47 +215,5 @@ impl ServiceBody {
         }
         service.weights = service.weights.valid();
         Some(service)
-    }
-}
-
-go_struct! {
-    /// One of several ports of a service.
-    pub(crate) PortFields as "structs.ServicePort" for port: ServicePort {
-        "Name": String => port.name,
-        "Port": Int => port.port,
-        "Default": bool => port.default,
-    }
-}
-
-go_struct! {
-    /// Where a node or a service is.
-    pub(crate) LocalityFields as "structs.Locality" for locality: Locality {
-        "Region": String => locality.region,
-        "Zone": String => locality.zone,
-    }
-}
-
-go_struct! {
-    /// An address of a service.
-    pub(crate) AddressFields as "structs.ServiceAddress" for address: ServiceAddress {
-        "Address": String => address.address,
-        "Port": Int => address.port,
-    }
-}
-
-go_struct! {
-    /// The weights of a service, with 0 for missing ones, unlike the defaults of [`Weights`].
-    pub(crate) struct WeightsBody as "structs.Weights" {
-        "Passing": Int => passing,
-        "Warning": Int => warning,
-    }
-}
-
-impl From<WeightsBody> for Weights {
-    fn from(body: WeightsBody) -> Self {
-        Self {
-            passing: body.passing,
-            warning: body.warning,
-        }
     }
 }

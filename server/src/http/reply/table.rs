@@ -2,77 +2,8 @@
 
 use std::collections::BTreeMap;
 
+pub(crate) use proconsul_config::schema::show::{Look, Surface};
 use proconsul_gocompat::json::encode::Json;
-use proconsul_store::Labels;
-use proconsul_version::{Behaviour, Version};
-
-/// How rows are shown.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Look {
-    pub(crate) version: Version,
-    pub(crate) surface: Surface,
-    /// Whether a service of a node with several ports shows the default one as its port, too (1.22.md B4.2p).
-    pub(crate) shows_default_port: bool,
-}
-
-/// The part of the API that shows a row.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Surface {
-    /// The catalog and health: a missing list is shown as an empty one.
-    Catalog,
-    /// Transactions and prepared queries: a missing list is `null` (kv.md 7.5; seen on 1.8.7).
-    Txn,
-    /// The agent: empty settings of proxies are left out.
-    Agent,
-    /// Streamed reads of health: as the catalog, but an empty map is `null`.
-    Stream,
-}
-
-impl From<Version> for Look {
-    fn from(version: Version) -> Self {
-        Self {
-            version,
-            surface: Surface::Catalog,
-            shows_default_port: false,
-        }
-    }
-}
-
-impl Look {
-    /// Returns the look of transactions and prepared queries.
-    pub(crate) fn of_txn(version: Version) -> Self {
-        Self {
-            version,
-            surface: Surface::Txn,
-            ..Self::from(version)
-        }
-    }
-
-    /// Returns the same look with the default port of services that have several.
-    pub(crate) fn with_default_port(self) -> Self {
-        Self {
-            shows_default_port: true,
-            ..self
-        }
-    }
-
-    pub(crate) fn has(self, behaviour: Behaviour) -> bool {
-        self.version.has(behaviour)
-    }
-
-    /// Returns metadata or addresses as this surface shows them.
-    pub(crate) fn labels(self, labels: Option<&Labels>) -> Option<&Labels> {
-        labels.filter(|labels| self.surface != Surface::Stream || !labels.is_empty())
-    }
-
-    /// Returns tags as this surface shows them. A list that was registered empty stays an empty list (seen on 1.8.7).
-    pub(crate) fn tags(self, tags: Option<&[String]>) -> Option<&[String]> {
-        match self.surface {
-            Surface::Txn => tags,
-            Surface::Catalog | Surface::Agent | Surface::Stream => Some(tags.unwrap_or_default()),
-        }
-    }
-}
 
 /// A value that Go's `omitempty` may leave out.
 pub(crate) trait Empty {
@@ -133,7 +64,7 @@ macro_rules! table {
     ) => {
         $crate::http::reply::table::table! {
             $(#[$attribute])*
-            $visibility $name of $row: $row_type, look: $crate::http::reply::table::Look { $($lines)* }
+            $visibility $name of $row: $row_type, look: $crate::http::reply::table::Look<'a> { $($lines)* }
         }
     };
     (
@@ -155,7 +86,7 @@ macro_rules! table {
         impl<'a> $name<'a> {
             /// The fields that filters may name.
             #[allow(dead_code, unused_variables, reason = "not all rows are filtered, nor looked at")]
-            pub(crate) const FILTER: &'static [proconsul_filter::Field<$row_type>] =
+            pub(crate) const FILTER: &'static dyn proconsul_filter::Fields<$row_type> =
                 $crate::http::reply::table::table!(@filter $row: $row_type, [] $(
                     [$($since::$behaviour)?] $field => $kind($($value)*),
                 )*);
@@ -214,7 +145,9 @@ macro_rules! table {
     };
     (@value $look:ident, $kind:ident($value:expr)) => { &$value };
 
-    (@filter $row:ident: $row_type:ty, [$($fields:expr,)*]) => { &[$($fields,)*] };
+    (@filter $row:ident: $row_type:ty, [$($fields:expr,)*]) => {
+        &proconsul_filter::Listed::<$row_type>(&[$($fields,)*])
+    };
     (
         @filter $row:ident: $row_type:ty, [$($fields:expr,)*]
         [$($since:path)?] $field:literal => json($($value:tt)*), $($rest:tt)*

@@ -2,7 +2,7 @@
 
 use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
-use proconsul_filter::{Field, Filter};
+use proconsul_filter::{Fields, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::Labels;
 
@@ -18,7 +18,7 @@ failures! {
 /// Returns the filter for rows with these fields.
 pub(crate) fn filter<T: 'static>(
     request: &Request,
-    fields: &'static [Field<T>],
+    fields: &'static dyn Fields<T>,
 ) -> Result<Filter<T>, Failure> {
     filter_by(request, |text| Filter::new(text, fields, request.version()))
 }

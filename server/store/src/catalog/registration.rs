@@ -339,7 +339,7 @@ pub struct HealthCheckDefinition {
 }
 
 /// A check's row.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct CheckRow {
     /// The node, spelled as registered.

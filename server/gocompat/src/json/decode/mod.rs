@@ -74,7 +74,7 @@ pub trait Object {
     const DECODER: Decoder = Decoder::Standard;
 
     /// The fields with their places. An exact match of a name wins over one in another case.
-    const FIELDS: &'static [Fields<Self::Place>];
+    const FIELDS: &'static [Fields<'static, Self::Place>];
 
     /// Checks and converts after an object was decoded without an error.
     ///
@@ -185,7 +185,7 @@ macro_rules! go_struct {
             $(const DECODER: $crate::json::decode::Decoder = $crate::json::decode::Decoder::Own(
                 $crate::json::context::UnknownFields::$unknown,
             );)?
-            const FIELDS: &'static [$crate::json::decode::Fields<$target>] = &[
+            const FIELDS: &'static [$crate::json::decode::Fields<'static, $target>] = &[
                 $crate::json::decode::Fields {
                     embedded_in: None,
                     fields: $crate::json::decode::fields!($binder: $target {
@@ -237,7 +237,7 @@ macro_rules! fields {
             $kind:ty $(=> $place:expr)?,
         )*
     }) => {
-        &[$(
+        &$crate::json::decode::BodyFields::<$target>(&[$(
             $crate::json::decode::BodyField::<$target>::new(
                 $name,
                 $crate::json::decode::fields!(@take $binder, $kind $(, $place)?),
@@ -245,7 +245,7 @@ macro_rules! fields {
             $(.or_named($other))?
             $(.of_type($is))?
             $(.since($crate::json::context::ReleaseChange($since as usize)))?,
-        )*]
+        )*])
     };
     (@take $binder:ident, $kind:ty, $place:expr) => {
         |$binder, value, context| {
@@ -260,11 +260,55 @@ macro_rules! fields {
 pub use crate::{fields, go_struct};
 
 /// The fields of a struct or of a struct embedded in it.
-pub struct Fields<P: 'static> {
+pub struct Fields<'f, P> {
     /// The name of the embedded struct; `None` for the struct itself.
     pub embedded_in: Option<&'static str>,
     /// Its fields, in Go's order.
-    pub fields: &'static [BodyField<P>],
+    pub fields: &'f dyn FieldSet<P>,
+}
+
+/// Fields of a struct whose places are in a `P`.
+pub trait FieldSet<P>: Sync {
+    /// Returns the field that a name in a body means: the first name of a field if `exactly`, or else each of its names in
+    /// any case.
+    fn find(&self, name: &str, exactly: bool, context: &DecodeContext) -> Option<Found>;
+
+    /// Decodes a value into the place of a field that was found.
+    fn take(&self, found: &Found, place: &mut P, value: Value<'_>, context: &mut DecodeContext);
+}
+
+/// A field that a name in a body means.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The number of the field among those of its set.
+    pub number: usize,
+    /// The name that matches.
+    pub name: &'static str,
+    /// Whether this is the second name of the field, which belongs to the outer struct.
+    pub is_second: bool,
+    /// Go's name of the field's type, if it is a named one.
+    pub go_type: Option<&'static str>,
+}
+
+/// The fields that [`fields!`] lists.
+pub struct BodyFields<P: 'static>(pub &'static [BodyField<P>]);
+
+impl<P> FieldSet<P> for BodyFields<P> {
+    fn find(&self, name: &str, exactly: bool, context: &DecodeContext) -> Option<Found> {
+        self.0.iter().enumerate().find_map(|(number, field)| {
+            let (name, is_second) = field.label.called(name, exactly, context)?;
+            Some(Found {
+                number,
+                name,
+                is_second,
+                go_type: field.go_type,
+            })
+        })
+    }
+
+    fn take(&self, found: &Found, place: &mut P, value: Value<'_>, context: &mut DecodeContext) {
+        (self.0[found.number].take)(place, value, context);
+    }
 }
 
 /// One field of an [`Object`].
@@ -308,36 +352,38 @@ impl<P> BodyField<P> {
 }
 
 /// How a field is called, and since when.
-struct Label {
-    name: &'static str,
-    other_name: Option<&'static str>,
-    since: Option<ReleaseChange>,
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// The name.
+    pub name: &'static str,
+    /// A second name, which Consul reads if the first is missing.
+    pub other_name: Option<&'static str>,
+    /// The change before which the field is unknown.
+    pub since: Option<ReleaseChange>,
 }
 
 impl Label {
-    /// Returns which of its names matches a name in the body: the first only if exactly, or else each in any case. The field
-    /// must be known.
-    fn called(&self, name: &str, exactly: bool, context: &DecodeContext) -> Option<Called> {
+    /// Returns which of its names matches a name in the body, and whether it is the second: the first only if exactly, or
+    /// else each in any case. The field must be known.
+    pub fn called(
+        &self,
+        name: &str,
+        exactly: bool,
+        context: &DecodeContext,
+    ) -> Option<(&'static str, bool)> {
         let is_first = if exactly {
             self.name == name
         } else {
             matches_folded(self.name, name)
         };
         let called = if is_first {
-            Called::Name
+            (self.name, false)
         } else {
             let other = self.other_name.filter(|_| !exactly)?;
-            matches_folded(other, name).then_some(Called::OtherName(other))?
+            matches_folded(other, name).then_some((other, true))?
         };
         context.has(self.since).then_some(called)
     }
-}
-
-/// Which of a field's two names matches.
-#[derive(Clone, Copy)]
-enum Called {
-    Name,
-    OtherName(&'static str),
 }
 
 /// Decodes a value only for its errors.
@@ -351,66 +397,81 @@ pub fn decode_struct<T: Object>(
     value: Value<'_>,
     context: &mut DecodeContext,
 ) {
-    match T::DECODER {
-        Decoder::Standard => decode_object::<T>(place, value, context),
+    in_decoder(T::DECODER, context, |context| {
+        let is_object = decode_members(T::GO_TYPE, T::FIELDS, place, value, context);
+        if is_object
+            && context.is_fine()
+            && let Err(message) = T::complete(place)
+        {
+            context.fail(DecodeError::Own(message));
+        }
+    });
+}
+
+/// Decodes within the decoder of a type.
+pub fn in_decoder(
+    decoder: Decoder,
+    context: &mut DecodeContext,
+    decode: impl FnOnce(&mut DecodeContext),
+) {
+    match decoder {
+        Decoder::Standard => decode(context),
         Decoder::Own(unknown_fields) => {
             let outer = context.enter_own_decoder(unknown_fields);
-            decode_object::<T>(place, value, context);
+            decode(context);
             context.leave_own_decoder(outer);
         }
     }
 }
 
-fn decode_object<T: Object>(place: &mut T::Place, value: Value<'_>, context: &mut DecodeContext) {
+/// Decodes an object into the places of a struct's fields. Returns whether it was one.
+pub fn decode_members<P>(
+    go_type: &'static str,
+    fields: &[Fields<'_, P>],
+    place: &mut P,
+    value: Value<'_>,
+    context: &mut DecodeContext,
+) -> bool {
     match value.kind() {
-        ValueKind::Null => return,
+        ValueKind::Null => return false,
         ValueKind::Object => {}
-        other => return context.mismatch(value, &other, T::GO_TYPE.into()),
+        other => {
+            context.mismatch(value, &other, go_type.into());
+            return false;
+        }
     }
     if !context.descend() {
-        return;
+        return false;
     }
-    let outer_struct = context.enter_struct(T::GO_TYPE);
+    let outer_struct = context.enter_struct(go_type);
     for (name, mut value) in value.members() {
-        let Some((own_name, embedded_in, field)) = find(T::FIELDS, &name, context) else {
+        let Some((found, group)) = find(fields, &name, context) else {
             context.unknown_field(&name);
             continue;
         };
-        value.go_type = field.go_type;
-        let depth = context.enter_field(own_name, embedded_in);
-        (field.take)(place, value, context);
+        value.go_type = found.go_type;
+        let embedded_in = group.embedded_in.filter(|_| !found.is_second);
+        let depth = context.enter_field(found.name, embedded_in);
+        group.fields.take(&found, place, value, context);
         context.leave_field(depth);
     }
     context.leave_struct(outer_struct);
     context.ascend();
-    if context.is_fine()
-        && let Err(message) = T::complete(place)
-    {
-        context.fail(DecodeError::Own(message));
-    }
+    true
 }
 
-/// Returns the field for a name in the body, the name that matches, and the field's embedded struct. Second
-/// names belong to the outer struct. It is compiled for each struct, and so leaves what it can to [`Label`].
-fn find<P>(
-    fields: &'static [Fields<P>],
+/// Returns the field for a name in the body, with its embedded struct.
+fn find<'f, P>(
+    fields: &'f [Fields<'f, P>],
     name: &str,
     context: &DecodeContext,
-) -> Option<(&'static str, Option<&'static str>, &'static BodyField<P>)> {
-    for exactly in [true, false] {
-        for group in fields {
-            for field in group.fields {
-                match field.label.called(name, exactly, context) {
-                    Some(Called::Name) => {
-                        return Some((field.label.name, group.embedded_in, field));
-                    }
-                    Some(Called::OtherName(other)) => return Some((other, None, field)),
-                    None => {}
-                }
-            }
-        }
-    }
-    None
+) -> Option<(Found, &'f Fields<'f, P>)> {
+    [true, false].into_iter().find_map(|exactly| {
+        fields.iter().find_map(|group| {
+            let found = group.fields.find(name, exactly, context)?;
+            Some((found, group))
+        })
+    })
 }
 
 /// Whether the ASCII name of a field matches in any case. Two letters match beyond ASCII: the Kelvin sign is a

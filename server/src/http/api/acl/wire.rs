@@ -51,7 +51,7 @@ table! {
 
 table! {
     /// A role.
-    pub(crate) Role of shown: Shown<RoleRow>, look: Look {
+    pub(crate) Role of shown: Shown<RoleRow>, look: Look<'a> {
         "ID" => json(shown.row.id),
         "Name" => json(shown.row.name),
         "Description" => json(shown.row.description),
@@ -89,7 +89,7 @@ pub(crate) struct Expanded {
 
 table! {
     /// What `?expanded` adds.
-    pub(crate) ExpandedFields of expanded: Expanded, look: Look {
+    pub(crate) ExpandedFields of expanded: Expanded, look: Look<'a> {
         "ExpandedPolicies" => each(Policy, expanded.policies.iter()),
         "ExpandedRoles" if expanded.roles.is_empty() => json(None::<()>),
         "ExpandedRoles" if !expanded.roles.is_empty() => each(Role, expanded.roles.iter()),
@@ -165,7 +165,7 @@ impl TokenView {
 
 table! {
     /// A token.
-    pub(crate) Token of view: TokenView, look: Look {
+    pub(crate) Token of view: TokenView, look: Look<'a> {
         "ID", omitempty => json(view.id),
         "AccessorID" => json(view.shown.row.accessor),
         "SecretID", omitempty => json(view.secret),
@@ -189,7 +189,7 @@ table! {
 
 table! {
     /// A link to a policy or a role.
-    pub(crate) Link of link: AclLink, look: Look {
+    pub(crate) Link of link: AclLink, look: Look<'a> {
         "ID" => json(link.id),
         "Name" => json(link.name),
     }
@@ -197,7 +197,7 @@ table! {
 
 table! {
     /// The identity of a service.
-    pub(crate) Service of identity: ServiceIdentity, look: Look {
+    pub(crate) Service of identity: ServiceIdentity, look: Look<'a> {
         "ServiceName" => json(identity.service_name),
         "Datacenters", omitempty => json(identity.datacenters),
     }
@@ -205,7 +205,7 @@ table! {
 
 table! {
     /// The identity of a node.
-    pub(crate) Node of identity: NodeIdentity, look: Look {
+    pub(crate) Node of identity: NodeIdentity, look: Look<'a> {
         "NodeName" => json(identity.node_name),
         "Datacenter" => json(identity.datacenter),
     }
@@ -213,7 +213,7 @@ table! {
 
 table! {
     /// A template with the values of its variables.
-    pub(crate) Templated of policy: TemplatedPolicy, look: Look {
+    pub(crate) Templated of policy: TemplatedPolicy, look: Look<'a> {
         "TemplateID" => json(policy.template_id),
         "TemplateName" => json(policy.template_name),
         "TemplateVariables" => within(Variables, policy.name),
@@ -223,7 +223,7 @@ table! {
 
 table! {
     /// The values of a template's variables.
-    pub(crate) Variables of name: Option<String>, look: Look {
+    pub(crate) Variables of name: Option<String>, look: Look<'a> {
         "name", omitempty => json(*name),
     }
 }

@@ -4,7 +4,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::http::api::agent::failure;
-use crate::http::api::agent::wire::{AgentLook, AgentService, HealthCheck, ServiceHealth};
+use crate::http::api::agent::wire::{AgentService, HealthCheck, ServiceHealth, look};
 use crate::http::auth::authorize;
 use crate::http::failure::Failure;
 use crate::http::reply::{Reply, ReplyContent};
@@ -131,7 +131,7 @@ fn wants_text(request: &Request) -> bool {
 }
 
 fn entry<'a>(request: &'a Request, agent: &'a Agent, service: &'a NewService) -> ServiceHealth<'a> {
-    let look = AgentLook::new(request);
+    let look = look(request);
     let checks = agent.checks_on(&service.id);
     ServiceHealth {
         aggregated_status: Health::of(agent, service).text(),

@@ -2,7 +2,7 @@
 
 use http::{HeaderName, HeaderValue};
 
-use crate::http::api::agent::wire::{AgentLook, AgentService, as_row};
+use crate::http::api::agent::wire::{AgentService, as_row, look};
 use crate::http::api::agent::{content_hash, failure};
 use crate::http::body::wire::Check;
 use crate::http::failure::Failure;
@@ -97,12 +97,12 @@ fn hash_wait(request: &Request) -> Result<(Option<String>, Option<Wait>), Failur
 }
 
 fn wire<'a>(request: &'a Request, service: &'a NewService) -> AgentService<'a> {
-    AgentService::new(service, AgentLook::new(request))
+    AgentService::new(service, look(request))
 }
 
 fn shown(request: &Request, service: &NewService, hash: &str) -> Reply {
-    let mut look = AgentLook::new(request);
-    look.content_hash = Some(hash);
+    let mut look = look(request);
+    look.agent.content_hash = Some(hash);
     let mut reply = Reply::json(request, &AgentService::new(service, look));
     let value = HeaderValue::from_str(hash).expect("hexadecimal digits are a header value");
     reply.headers.push((CONTENT_HASH, value));

@@ -1,89 +1,78 @@
 //! The bodies of `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3).
 
-use std::collections::BTreeMap;
-
 use crate::http::body::check::{CheckBody, CheckId};
-use crate::http::body::definition::{
-    AddressFields, ConnectFields, LocalityFields, PortFields, ServiceBody, WeightsBody,
-};
+use crate::http::body::definition::{ConnectFields, ServiceBody};
 use crate::http::body::durations::AnyDuration;
 use crate::http::body::proxy::CatalogProxyFields;
+use proconsul_config::schema::body::Part;
+use proconsul_config::schema::{At, On};
 use proconsul_gocompat::json::decode::go_struct;
-use proconsul_gocompat::json::kinds::{Any, Int};
-use proconsul_store::{HealthCheckDefinition, Labels, NewCheck};
+use proconsul_gocompat::json::kinds::Any;
+use proconsul_store::{CheckRow, HealthCheckDefinition, NewCheck, NewNode, NewService};
 use proconsul_version::Behaviour;
+
+/// The body of `/v1/catalog/register`.
+#[derive(Default)]
+pub(crate) struct RegisterBody {
+    pub(crate) node: NewNode,
+    pub(crate) service: Option<ServiceBody>,
+    pub(crate) check: Option<CheckBody>,
+    pub(crate) checks: Vec<Option<CheckBody>>,
+    pub(crate) skip_node_update: bool,
+    pub(crate) peer_name: String,
+}
+
+/// The fields of the node.
+const NODE: &Part<RegisterBody, NewNode> = &Part {
+    at: At {
+        get: |body| &body.node,
+        place: |body| &mut body.node,
+    },
+    on: On::CATALOG_BODY,
+};
 
 go_struct! {
     /// The body of `/v1/catalog/register`.
-    pub(crate) struct RegisterBody as "structs.RegisterRequest" {
-        "Datacenter": String => datacenter,
-        "ID" is "types.NodeID": String => id,
-        "Node": String => node,
-        "Address": String => address,
-        "TaggedAddresses": Option<Labels> => tagged_addresses,
-        "NodeMeta": Option<Labels> => node_meta,
-        "Service": Option<ServiceFields> => service,
-        "Check": Option<CheckFields> => check,
-        "Checks" is "structs.HealthChecks": Vec<Option<CheckFields>> => checks,
-        "SkipNodeUpdate": bool => skip_node_update,
-        "PeerName" since Behaviour::CatalogPeerNameRefused: String => peer_name,
+    pub(crate) RegisterFields as "structs.RegisterRequest" for body: RegisterBody {
+        "Service": Option<ServiceFields> => body.service,
+        "Check": Option<CheckFields> => body.check,
+        "Checks" is "structs.HealthChecks": Vec<Option<CheckFields>> => body.checks,
+        "SkipNodeUpdate": bool => body.skip_node_update,
+        "PeerName" since Behaviour::CatalogPeerNameRefused: String => body.peer_name,
         "Token": String,
-        "Locality" since Behaviour::JsonLocality: Option<LocalityFields> => locality,
         "CreateIndex": u64,
         "ModifyIndex": u64,
+        ..NODE;
     }
 }
 
 go_struct! {
     /// A service instance.
     pub(crate) ServiceFields as "structs.NodeService" for body: ServiceBody {
-        "Kind" is "structs.ServiceKind": String => body.service.kind,
-        "ID": String => body.service.id,
-        "Service": String => body.service.name,
-        "Tags": Option<Vec<String>> => body.service.tags,
-        "Address": String => body.service.address,
-        "TaggedAddresses":
-            Option<BTreeMap<String, AddressFields>> => body.service.tagged_addresses,
-        "Meta": Option<Labels> => body.service.meta,
-        "Port": Int => body.service.port,
-        "Weights": Option<WeightsBody> => body.weights,
-        "EnableTagOverride": bool => body.service.enable_tag_override,
         "Proxy": CatalogProxyFields => body.proxy,
         "Connect": ConnectFields => body.connect,
         "CreateIndex": u64,
         "ModifyIndex": u64,
-        "Locality" since Behaviour::JsonLocality:
-            Option<LocalityFields> => body.service.locality,
-        "SocketPath" since Behaviour::JsonCatalogServiceSocketPath:
-            String => body.service.socket_path,
-        "Ports" is "structs.ServicePorts" since Behaviour::JsonServicePorts:
-            Option<Vec<PortFields>> => body.service.ports,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
+        ..SERVICE;
     }
 }
+
+/// The fields of the service itself.
+const SERVICE: &Part<ServiceBody, NewService> = &ServiceBody::fields(On::CATALOG_BODY);
 
 go_struct! {
     /// A check.
     pub(crate) CheckFields as "structs.HealthCheck" for body: CheckBody {
-        "Node": String => body.node,
-        "CheckID": CheckId => body.check.check_id,
-        "Name": String => body.check.name,
-        "Status": String => body.check.status,
-        "Notes": String => body.check.notes,
-        "Output": String => body.check.output,
-        "ServiceID": String => body.check.service_id,
-        "Type": String => body.check.kind,
         "Definition": DefinitionFields => *body,
-        "ServiceName": String => body.check.named_service,
-        "ServiceTags": Option<Vec<String>> => body.check.named_tags,
-        "CreateIndex": u64,
-        "ModifyIndex": u64,
-        "ExposedPort" since Behaviour::JsonCheckExposedPort: Int => body.check.exposed_port,
-        "Interval" since Behaviour::JsonCheckInterval: String => body.check.interval,
-        "Timeout" since Behaviour::JsonCheckInterval: String => body.check.timeout,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
+        ..CHECK;
     }
 }
+
+const CHECK: &Part<CheckBody, CheckRow> = &CheckBody::fields(On::CATALOG_BODY);
+const DEFINITION: &Part<CheckBody, HealthCheckDefinition> =
+    &CheckBody::definition(On::CATALOG_BODY);
 
 /// Returns the check of a body. Without a type of its own, it has the type of its definition.
 pub(crate) fn new_check(body: CheckBody) -> NewCheck {
@@ -129,37 +118,7 @@ go_struct! {
         "Timeout": AnyDuration => body.timeout,
         "DeregisterCriticalServiceAfter": AnyDuration => body.deregister_after,
         "TTL": AnyDuration => body.ttl,
-        *Alias {
-            "HTTP": String => body.check.definition.http,
-            "TLSServerName" since Behaviour::JsonCheckTlsServerName:
-                String => body.check.definition.tls_server_name,
-            "TLSSkipVerify": bool => body.check.definition.tls_skip_verify,
-            "Header":
-                Option<BTreeMap<String, Option<Vec<String>>>> => body.check.definition.header,
-            "Method": String => body.check.definition.method,
-            "Body": String => body.check.definition.body,
-            "DisableRedirects" since Behaviour::JsonCheckUdp:
-                bool => body.check.definition.disable_redirects,
-            "TCP": String => body.check.definition.tcp,
-            "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls:
-                bool => body.check.definition.tcp_use_tls,
-            "UDP" since Behaviour::JsonCheckUdp: String => body.check.definition.udp,
-            "H2PING" since Behaviour::JsonCheckH2Ping: String => body.check.definition.h2ping,
-            "H2PingUseTLS" since Behaviour::JsonCheckH2Ping:
-                bool => body.check.definition.h2ping_use_tls,
-            "OSService" since Behaviour::JsonCheckOsService:
-                String => body.check.definition.os_service,
-            "ScriptArgs": Vec<String> => body.check.definition.script_args,
-            "OutputMaxSize" is "uint": u64 => body.check.definition.output_max_size,
-            "DockerContainerID": String => body.check.definition.docker_container_id,
-            "Shell": String => body.check.definition.shell,
-            "GRPC": String => body.check.definition.grpc,
-            "GRPCUseTLS": bool => body.check.definition.grpc_use_tls,
-            "AliasNode": String => body.check.definition.alias_node,
-            "AliasService": String => body.check.definition.alias_service,
-            "SessionName" since Behaviour::SessionChecks:
-                String => body.check.definition.session_name,
-        }
+        *Alias of DEFINITION;
     }
 }
 

@@ -18,13 +18,14 @@ use crate::http::auth::state::Caller;
 use crate::http::body::wire::{Node, NodeService};
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
+use crate::http::reply::table::{Look, Surface};
 use crate::http::request::cached::Cached;
 use crate::http::request::selection::{filter, node_meta, sort_nearest};
 use crate::http::request::{ReadOptions, Request};
 use crate::http::route::routes;
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking::{self, WaitState};
-use proconsul_filter::{Field, Filter};
+use proconsul_filter::{Fields, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{
     Answer, ConnectInstances, Elsewhere, Index, Instance, NewService, NodeInfo, NodeList, NodeRow,
@@ -236,11 +237,9 @@ async fn shown_instances<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     }
     let fields = CatalogService::FILTER;
     let (answer, filter, mut rights) = read(request, &instances_of, options, fields).await?;
-    let version = request.context.config.version;
+    let look = Look::of(Surface::Instances, request.version());
     let rows = instances(request, &answer.rows, &filter, &mut rights);
-    let shown = rows
-        .into_iter()
-        .map(|row| CatalogService::new(row, version));
+    let shown = rows.into_iter().map(|row| CatalogService::new(row, look));
     let shown: Vec<_> = shown.collect();
     let reply = rights.told_in(reply(request, &shown, answer.index, options));
     Ok(cached.told_in(request, reply))
@@ -284,7 +283,7 @@ pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
     request: &Request,
     read: &R,
     options: ReadOptions,
-    fields: &'static [Field<T>],
+    fields: &'static dyn Fields<T>,
 ) -> Result<(Answer<R::Rows>, Filter<T>, Rights), Failure> {
     request.check_datacenter_of_read()?;
     let filter = filter_of_read(request, fields)?;
@@ -302,7 +301,7 @@ pub(crate) async fn read<R: Read<Refused = Infallible>, T: 'static>(
 
 fn filter_of_read<T: 'static>(
     request: &Request,
-    fields: &'static [Field<T>],
+    fields: &'static dyn Fields<T>,
 ) -> Result<Filter<T>, Failure> {
     let filter = filter(request, fields);
     filter.map_err(|failure| failure.of_read(&request.context))

@@ -1,6 +1,6 @@
 //! `/v1/catalog/register` and `/v1/catalog/deregister` (session.md 4.2, 4.3; 1.22.md B4.2).
 
-use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, new_check};
+use crate::http::api::catalog::bodies::{DeregisterBody, RegisterBody, RegisterFields, new_check};
 use crate::http::api::catalog::failure;
 use crate::http::api::catalog::rights::{check_deregistration, check_registration};
 use crate::http::body::check::CheckBody;
@@ -19,11 +19,11 @@ use proconsul_version::Behaviour;
 
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
-    let body = read_for_catalog::<RegisterBody>(&mut request).await?;
+    let body = read_for_catalog::<RegisterFields>(&mut request).await?;
     if makes_the_decoder_panic(&request, &body) {
         return Err(Failure::dropped());
     }
-    request.check_is_own_datacenter(body.datacenter.as_bytes())?;
+    request.check_is_own_datacenter(body.node.datacenter.as_bytes())?;
     let rights = request.rights()?;
     let registration = registration(&request, body)?;
     check_registration(&request, &rights, &registration)?;
@@ -100,14 +100,14 @@ async fn decode_strictly<T: Decode<Place: Default>>(
 
 /// Checks a registration before raft (session.md 4.2).
 fn registration(request: &Request, body: RegisterBody) -> Result<Registration, Failure> {
-    if body.node.is_empty() {
+    if body.node.node.is_empty() {
         return Err(failure::missing_node());
     }
-    let id = || match body.id.as_str() {
+    let id = || match body.node.id.as_str() {
         "" => Ok(()),
         id => check_node_id(id).map_err(failure::invalid_node_id),
     };
-    let address = || match body.address.is_empty() && !body.skip_node_update {
+    let address = || match body.node.address.is_empty() && !body.skip_node_update {
         true => Err(failure::missing_address()),
         false => Ok(()),
     };
@@ -129,13 +129,8 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
         checks.push(check.ok_or_else(Failure::dropped)?);
     }
     let node = NewNode {
-        node: body.node,
-        id: body.id,
-        address: body.address,
         datacenter: request.context.config.datacenter.clone(),
-        tagged_addresses: body.tagged_addresses,
-        meta: body.node_meta,
-        locality: body.locality,
+        ..body.node
     };
     let mut registration = Registration {
         node,
@@ -170,7 +165,7 @@ fn add_checks(
     let node = &registration.node.node;
     let early = request.has(Behaviour::CatalogRegisterTexts);
     for check in checks {
-        let named = &check.node;
+        let named = &check.row.node;
         let of_this_node = named == node || early && named.eq_ignore_ascii_case(node);
         if !named.is_empty() && !of_this_node {
             let named = named.clone();

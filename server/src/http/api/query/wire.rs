@@ -34,8 +34,8 @@ impl<'a> Searched<'a> {
     }
 }
 
-impl From<Searched<'_>> for Look {
-    fn from(searched: Searched<'_>) -> Self {
+impl<'a> From<Searched<'a>> for Look<'a> {
+    fn from(searched: Searched<'a>) -> Self {
         searched.version.into()
     }
 }
@@ -64,7 +64,7 @@ table! {
 }
 
 table! {
-    ServiceQuery of search: ServiceSearch, look: Look {
+    ServiceQuery of search: ServiceSearch, look: Look<'a> {
         "Service" => json(search.service),
         "SamenessGroup" if look.has(Behaviour::JsonQuerySamenessGroup) => json(""),
         "Failover" => within(Failover, *search),
@@ -80,7 +80,7 @@ table! {
 }
 
 table! {
-    Failover of search: ServiceSearch, look: Look {
+    Failover of search: ServiceSearch, look: Look<'a> {
         "NearestN" => json(search.failover_nearest),
         "Datacenters" => json(search.failover_datacenters),
         "Targets" if look.has(Behaviour::JsonQueryPeer) => json(()),

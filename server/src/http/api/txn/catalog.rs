@@ -1,14 +1,16 @@
 //! The bodies of operations of `/v1/txn` on nodes, services and checks (kv.md 7.5).
 
-use std::collections::BTreeMap;
-
 use crate::http::api::txn::service_body::ServiceFields;
 use crate::http::body::check::CheckBody;
 use crate::http::body::durations::{AnyDuration, ReadableDuration};
 use crate::http::request::Request;
+use proconsul_config::schema::body::Part;
+use proconsul_config::schema::{At, On};
 use proconsul_gocompat::json::decode::go_struct;
-use proconsul_gocompat::json::kinds::{Any, Int};
-use proconsul_store::{CatalogOperation, CatalogSubject, CatalogVerb, Index, Labels, NewNode};
+use proconsul_gocompat::json::kinds::Any;
+use proconsul_store::{
+    CatalogOperation, CatalogSubject, CatalogVerb, CheckRow, HealthCheckDefinition, Index, NewNode,
+};
 use proconsul_version::Behaviour;
 
 /// Returns a verb. Verbs are case-sensitive.
@@ -56,19 +58,21 @@ pub(crate) struct NodeBody {
 
 go_struct! {
     pub(crate) NodeFields as "api.Node" for body: NodeBody {
-        "ID": String => body.node.id,
-        "Node": String => body.node.node,
-        "Address": String => body.node.address,
-        "TaggedAddresses": Option<Labels> => body.node.tagged_addresses,
-        "Meta": Option<Labels> => body.node.meta,
         "ModifyIndex": u64 => body.modify_index,
-        "Datacenter": String => body.node.datacenter,
         "CreateIndex": u64,
         "Partition" since Behaviour::JsonPartition: Any,
         "PeerName" since Behaviour::JsonNodeServicePeerName: Any,
-        "Locality" since Behaviour::JsonLocality: Any,
+        ..NODE;
     }
 }
+
+const NODE: &Part<NodeBody, NewNode> = &Part {
+    at: At {
+        get: |body| &body.node,
+        place: |body| &mut body.node,
+    },
+    on: On::TXN_BODY,
+};
 
 go_struct! {
     pub(crate) struct ServiceOperation as "api.ServiceTxnOp" {
@@ -114,13 +118,13 @@ go_struct! {
 impl CheckOperation {
     pub(crate) fn into_operation(mut self, request: &Request) -> CatalogOperation {
         let verb = verb(self.verb);
-        let index = Index(self.body.modify_index);
+        let index = self.body.row.modify_index;
         let node = match self.body.peer_name.as_str() {
-            "" => std::mem::take(&mut self.body.node),
+            "" => std::mem::take(&mut self.body.row.node),
             // No node of a peer is here.
             _ => String::new(),
         };
-        let sent_id = self.body.check.check_id.clone();
+        let sent_id = self.body.row.check.check_id.clone();
         let mut check = self.body.into_check();
         if verb == CatalogVerb::Get {
             check.check_id = sent_id;
@@ -141,25 +145,16 @@ impl CheckOperation {
 
 go_struct! {
     pub(crate) CheckFields as "api.HealthCheck" for body: CheckBody {
-        "Node": String => body.node,
-        "CheckID": String => body.check.check_id,
-        "Name": String => body.check.name,
-        "Status": String => body.check.status,
-        "Notes": String => body.check.notes,
-        "Output": String => body.check.output,
-        "ServiceID": String => body.check.service_id,
-        "Type": String => body.check.kind,
         "Definition": DefinitionFields => *body,
-        "ModifyIndex": u64 => body.modify_index,
-        "ServiceName": String => body.check.named_service,
-        "ServiceTags": Option<Vec<String>> => body.check.named_tags,
-        "CreateIndex": u64,
         "Namespace": String,
-        "ExposedPort" since Behaviour::JsonCheckExposedPort: Int => body.check.exposed_port,
         "PeerName" since Behaviour::JsonNodeServicePeerName: String => body.peer_name,
         "Partition" since Behaviour::JsonPartition: Any,
+        ..CHECK;
     }
 }
+
+const CHECK: &Part<CheckBody, CheckRow> = &CheckBody::fields(On::TXN_BODY);
+const DEFINITION: &Part<CheckBody, HealthCheckDefinition> = &CheckBody::definition(On::TXN_BODY);
 
 // Consul decodes into a type without a name (seen on 1.8.7).
 const DEFINITION_TYPE: &str = "struct { IntervalDuration interface {}; TimeoutDuration interface {}; DeregisterCriticalServiceAfterDuration interface {}; *api.Alias }";
@@ -172,28 +167,12 @@ go_struct! {
         "IntervalDuration": AnyDuration => body.interval,
         "TimeoutDuration": AnyDuration => body.timeout,
         "DeregisterCriticalServiceAfterDuration": AnyDuration => body.deregister_after,
+        *Alias of DEFINITION;
         *Alias {
-            "HTTP": String => body.check.definition.http,
-            "TLSSkipVerify": bool => body.check.definition.tls_skip_verify,
-            "Header":
-                Option<BTreeMap<String, Option<Vec<String>>>> => body.check.definition.header,
-            "Method": String => body.check.definition.method,
-            "Body": String => body.check.definition.body,
-            "TLSServerName" since Behaviour::JsonCheckTlsServerName:
-                String => body.check.definition.tls_server_name,
-            "TCP": String => body.check.definition.tcp,
-            "TCPUseTLS" since Behaviour::JsonCheckTcpUseTls:
-                bool => body.check.definition.tcp_use_tls,
-            "UDP" since Behaviour::JsonCheckUdp: String,
-            "OSService" since Behaviour::JsonCheckOsService:
-                String => body.check.definition.os_service,
-            "GRPC" since Behaviour::JsonClientCheckGrpc: String => body.check.definition.grpc,
-            "GRPCUseTLS" since Behaviour::JsonClientCheckGrpc:
-                bool => body.check.definition.grpc_use_tls,
-            "Interval": ReadableDuration => body.check.definition.interval_ns,
-            "Timeout": ReadableDuration => body.check.definition.timeout_ns,
+            "Interval": ReadableDuration => body.row.check.definition.interval_ns,
+            "Timeout": ReadableDuration => body.row.check.definition.timeout_ns,
             "DeregisterCriticalServiceAfter": ReadableDuration =>
-                body.check.definition.deregister_critical_service_after_ns,
+                body.row.check.definition.deregister_critical_service_after_ns,
         }
     }
 }

@@ -4,10 +4,11 @@ use serde_json::{Map, Value};
 
 use crate::output;
 use proconsul_config::document::definitions;
-use proconsul_config::document::shape::{Below, CHECK, SERVICE, Shape};
+use proconsul_config::document::shape;
 use proconsul_config::document::sources::{self, ConfigSource};
 use proconsul_config::document::tree::Tree;
 use proconsul_config::resolve::Errors;
+use proconsul_config::schema::read::{Known, Names};
 use proconsul_config::settings::Settings;
 use proconsul_config::settings::keys::{self, Remarks};
 use proconsul_version::Version;
@@ -55,7 +56,7 @@ fn of_source(source: &ConfigSource, tree: &Tree) -> Result<Vec<Service>, String>
         .map_err(|errors| source.failed(&errors))?;
     let mut services = Vec::new();
     for tree in services_of(tree) {
-        let body = members(tree, &SERVICE);
+        let body = members(tree, &shape::service());
         let text = |field: &str| {
             body.get(field)
                 .and_then(Value::as_str)
@@ -87,47 +88,41 @@ fn services_of(tree: &Tree) -> Vec<&Tree> {
 }
 
 /// Returns the members of an object in the form of the API: names without underscores, in lower case.
-fn members(tree: &Tree, shape: &Shape) -> Map<String, Value> {
+fn members(tree: &Tree, known: &[Known]) -> Map<String, Value> {
     let mut members = Map::new();
     let Tree::Object(object) = tree.unwrapped() else {
         return members;
     };
-    let simple = |name: &str| name.to_lowercase().replace('_', "");
     for (name, tree) in object {
-        let simple_name = simple(name);
-        let is_one = |known: &str| simple(known) == simple_name;
-        let has = |names: &str| names.split_whitespace().any(is_one);
-        let below = shape.objects.iter().find(|(known, _)| is_one(known));
-        let value = match below {
-            Some((_, Below::Object(shape))) => members_of(tree, shape),
-            Some((_, Below::Objects(shape))) => {
-                let each = tree.items().iter().map(|tree| members_of(tree, shape));
+        let Some(known) = known.iter().find(|known| known.is_named(name)) else {
+            continue;
+        };
+        let Some(api_name) = &known.api_name else {
+            continue;
+        };
+        let value = match &known.value {
+            Names::Object(known) => members_of(tree, &known()),
+            Names::Objects(known) => {
+                let each = tree.items().iter().map(|tree| members_of(tree, &known()));
                 each.collect()
             }
-            Some((_, Below::Named(shape))) => match tree.unwrapped() {
+            Names::Named(known) => match tree.unwrapped() {
                 Tree::Object(object) => {
                     let each = object.iter();
-                    let each = each.map(|(label, tree)| (label.clone(), members_of(tree, shape)));
+                    let each =
+                        each.map(|(label, tree)| (label.clone(), members_of(tree, &known())));
                     Value::Object(each.collect())
                 }
                 _ => Value::Null,
             },
-            None if has(shape.lists) => tree.items().iter().map(Tree::to_json).collect(),
-            None if has(shape.values) => tree.unwrapped().to_json(),
-            None => continue,
+            Names::List => tree.items().iter().map(Tree::to_json).collect(),
+            Names::Value => tree.unwrapped().to_json(),
         };
-        // The API has another name for the id of a check.
-        let is_check_id = std::ptr::eq(shape, &CHECK) && simple_name == "id";
-        let name = if is_check_id {
-            "CheckID".to_owned()
-        } else {
-            simple_name
-        };
-        members.insert(name, value);
+        members.insert(api_name.clone(), value);
     }
     members
 }
 
-fn members_of(tree: &Tree, shape: &Shape) -> Value {
-    members(tree, shape).into()
+fn members_of(tree: &Tree, known: &[Known]) -> Value {
+    members(tree, known).into()
 }
