@@ -104,3 +104,11 @@ long:
     PROCONSUL_FUZZ_REQUESTS=1000000 cargo test -p proconsul-cli --test fuzz -- --nocapture
     PROCONSUL_ACL_QUESTIONS=100000 PROCONSUL_ACL_TEXTS=50000 cargo test -p proconsul --test acl
     PROCONSUL_SNAPSHOT_ARCHIVES=10000 cargo test -p proconsul --test http snapshots
+
+# Measures the builds of the README and of an embedder, in an empty target folder.
+builds *ARGS:
+    .ci/builds {{ARGS}}
+
+# Counts lines of code and tests by crate and topic.
+lines *COMMIT:
+    .ci/lines {{COMMIT}}
