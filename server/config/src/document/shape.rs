@@ -63,7 +63,7 @@ fn look(path: &str, value: &Tree, names: &Names, unknown: &mut Vec<String>) {
     match (names, value) {
         (Names::Value | Names::List, _) => {}
         (Names::Object(known), value) => {
-            look_at_members(path, value.unwrapped(), &known(), unknown)
+            look_at_members(path, value.unwrapped(), &known(), unknown);
         }
         (Names::Objects(known), Tree::List(items)) => {
             for (index, item) in items.iter().enumerate() {

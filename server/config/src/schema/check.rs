@@ -206,7 +206,7 @@ impl Table for HealthCheckDefinition {
             .on(NOT_TXN)
             .omitempty(),
         Field::<HealthCheckDefinition>::shown("TTL", |definition, _, put| {
-            put(Shown::Int(definition.ttl_ns))
+            put(Shown::Int(definition.ttl_ns));
         })
         .shown_if(|definition, _| definition.ttl_ns != 0),
     ];

@@ -1,7 +1,8 @@
 //! Nodes.
 
 use super::field::{Field, GoType, On, Shape, Table, field};
-use super::show::{Shown, Within};
+use super::kind::seen;
+use super::show::Within;
 use proconsul_store::{NewNode, NodeRow};
 use proconsul_version::Behaviour;
 
@@ -32,11 +33,7 @@ impl Table for NodeRow {
             get: |row| &row.node,
             prefixed: false,
         }),
-        Field::shown("CreateIndex", |row, _, put| {
-            put(Shown::Uint(row.create_index.0))
-        }),
-        Field::shown("ModifyIndex", |row, _, put| {
-            put(Shown::Uint(row.modify_index.0))
-        }),
+        seen!(NodeRow, "CreateIndex", |row| &row.create_index.0).unselected(),
+        seen!(NodeRow, "ModifyIndex", |row| &row.modify_index.0).unselected(),
     ];
 }

@@ -95,7 +95,7 @@ impl Table for NewService {
         .on(On::ANSWERS.and(On::FILES))
         .omitempty_if(|look| look.is_agent()),
         Field::shown("Datacenter", |_, look, put| {
-            put(Shown::Text(look.agent.datacenter))
+            put(Shown::Text(look.agent.datacenter));
         })
         .on(On::AGENT)
         .since(Behaviour::JsonAgentServiceDatacenter),
@@ -247,12 +247,8 @@ impl Table for ServiceRow {
         }),
         Field::shown("PeerName", |_, _, put| put(Shown::Text("")))
             .since(Behaviour::JsonNodeServicePeerName),
-        Field::shown("CreateIndex", |row, _, put| {
-            put(Shown::Uint(row.create_index.0))
-        }),
-        Field::shown("ModifyIndex", |row, _, put| {
-            put(Shown::Uint(row.modify_index.0))
-        }),
+        seen!(ServiceRow, "CreateIndex", |row| &row.create_index.0).unselected(),
+        seen!(ServiceRow, "ModifyIndex", |row| &row.modify_index.0).unselected(),
     ];
 }
 
@@ -275,11 +271,7 @@ impl Table for Instance {
             get: |row| &row.service.service,
             prefixed: true,
         }),
-        Field::shown("CreateIndex", |row, _, put| {
-            put(Shown::Uint(row.service.create_index.0))
-        }),
-        Field::shown("ModifyIndex", |row, _, put| {
-            put(Shown::Uint(row.service.modify_index.0))
-        }),
+        seen!(Instance, "CreateIndex", |row| &row.service.create_index.0).unselected(),
+        seen!(Instance, "ModifyIndex", |row| &row.service.modify_index.0).unselected(),
     ];
 }

@@ -7,7 +7,6 @@ use super::field::{Field, Flat, On, Source, Table};
 use super::select;
 use proconsul_filter::{Fields, Match, Predicate};
 use proconsul_gocompat::json::encode::Json;
-use proconsul_store::Labels;
 use proconsul_version::{Behaviour, Version};
 use serde::ser::{Serialize, SerializeMap as _, SerializeStruct as _, Serializer};
 
@@ -103,23 +102,10 @@ impl Look<'_> {
         self.surface == Surface::Agent
     }
 
-    /// Returns metadata or addresses as this surface shows them.
-    pub fn labels<'l>(&self, labels: Option<&'l Labels>) -> Option<&'l Labels> {
-        labels.filter(|labels| self.surface != Surface::Stream || !labels.is_empty())
-    }
-
     /// Whether a list of tags that were not registered is `[]`, not `null`. A list that was registered empty stays an empty
     /// list (seen on 1.8.7).
     pub fn fills_tags(&self) -> bool {
         self.surface != Surface::Txn
-    }
-
-    /// Returns tags as this surface shows them.
-    pub fn tags<'t>(&self, tags: Option<&'t [String]>) -> Option<&'t [String]> {
-        match self.fills_tags() {
-            true => Some(tags.unwrap_or_default()),
-            false => tags,
-        }
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 pub(crate) use proconsul_config::schema::show::{Look, Surface};
-use proconsul_gocompat::json::encode::Json;
 
 /// A value that Go's `omitempty` may leave out.
 pub(crate) trait Empty {
@@ -39,18 +38,15 @@ empty! {
     [] u64, number => *number == 0;
     [] str, text => text.is_empty();
     [] String, text => text.is_empty();
-    [] Json<'_>, object => object.0 == "{}";
     [T] Vec<T>, list => list.is_empty();
-    [T] [T], list => list.is_empty();
     [K, V] BTreeMap<K, V>, map => map.is_empty();
 }
 
 /// Declares the fields of a row in JSON: `Name of row: Row { "Field" => kind(value), }`. Values may use `look`, a
 /// [`Look`].
 ///
-/// * `text`, `number`, `flag`, `texts`, `labels`: a field that filters may name.
-/// * `within(Table, value)`, `each(Table, iterator)`, `keyed(Table, map)`: rows with a table of their own, whose fields
-///   filters may name.
+/// * `text`, `number`, `labels`: a field that filters may name.
+/// * `within(Table, value)`, `each(Table, iterator)`: rows with a table of their own, whose fields filters may name.
 /// * `json(value)`: a field that filters do not know.
 /// * `"Field", omitempty`: left out if empty, as with Go's `omitempty`. `"Field" if condition`: shown under this condition.
 /// * `"Field" since Behaviour::Name`: shown, and known to filters, in the releases with this behaviour.
@@ -136,13 +132,6 @@ macro_rules! table {
     (@value $look:ident, each($table:ident, $value:expr)) => {
         &$value.map(|row| $table::new(row, $look)).collect::<Vec<_>>()
     };
-    (@value $look:ident, keyed($table:ident, $value:expr)) => {
-        &$value.as_ref().map(|rows| {
-            let rows = rows.iter();
-            let rows = rows.map(|(name, row)| (name, $table::new(row, $look)));
-            proconsul_gocompat::json::maps::collect(rows)
-        })
-    };
     (@value $look:ident, $kind:ident($value:expr)) => { &$value };
 
     (@filter $row:ident: $row_type:ty, [$($fields:expr,)*]) => {
@@ -179,12 +168,6 @@ macro_rules! table {
     (@field $row:ident: $row_type:ty, $field:literal, each($table:ident, $value:expr)) => {
         proconsul_filter::Field::<$row_type>::rows($field, &proconsul_filter::Each {
             get: |$row: &$row_type| $value.collect(),
-            fields: $table::FILTER,
-        })
-    };
-    (@field $row:ident: $row_type:ty, $field:literal, keyed($table:ident, $value:expr)) => {
-        proconsul_filter::Field::<$row_type>::rows($field, &proconsul_filter::Keyed {
-            get: |$row: &$row_type| $value.as_ref(),
             fields: $table::FILTER,
         })
     };
