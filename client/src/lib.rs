@@ -4,7 +4,7 @@
 //! * Reads give an [`Answer`]: the value with the index, leader and age that Consul says with it.
 //! * Errors are one type, [`Error`], with predicates; [`Error::may_be_applied`] is the one to know.
 //! * [`Watch`] is a blocking query as a stream of changes.
-//! * [`recipes`] are locks, semaphores and elections that stand lock-delays, spurious wakes, lost answers and lapsed
+//! * [`recipes`] are locks, semaphores and elections that handle lock-delays, spurious wakes, lost responses and expired
 //!   sessions, and that exclude holders that use Consul's Go client or `consul lock`.
 //!
 //! ```

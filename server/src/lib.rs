@@ -1,7 +1,7 @@
 //! A stand-in for Consul's KV store and sessions, for tests: a [`Server`] in the test's own process.
 //!
-//! It answers as Consul does, to any client. What no Consul can do is done by its methods: moving time, waiting for a
-//! client that blocks, making things go wrong, and saying what happened. A complete test:
+//! It responds to any client as Consul does. Its methods do what no Consul can: move time, wait for a blocked client,
+//! inject faults, and show the history. A complete test:
 //!
 //! ```
 //! use std::time::Duration;
@@ -10,13 +10,13 @@
 //!
 //! // #[tokio::test]
 //! async fn a_lock_is_lost_with_its_session() -> Result<(), Box<dyn std::error::Error>> {
-//!     let server = proconsul::test::frozen(); // time moves when the test says so
+//!     let server = proconsul::test::frozen(); // the test moves its clock
 //!     let client = Client::new(&server.url())?;
 //!     let ttl = NewSession::new().ttl(Duration::from_secs(10));
 //!     let session = client.sessions().create(&ttl).await?;
 //!     assert!(client.kv().write("leader", "me").acquire(&session).await?);
 //!
-//!     server.advance_async(Duration::from_secs(20)).await; // nobody renews: it lapses at twice its TTL
+//!     server.advance_async(Duration::from_secs(20)).await; // it expires at twice its TTL
 //!
 //!     let leader = server.explain("leader");
 //!     assert_eq!(leader.holder, None);
@@ -29,21 +29,21 @@
 //! ```
 //!
 //! # Where to look
-//! * [`test`](mod@test) starts servers that tell what happened on them when their test fails; [`Server::builder`] sets
+//! * [`test`](mod@test) starts servers that print their history when their test fails; [`Server::builder`] sets
 //!   everything else.
 //! * [`Server`] has the controls, in groups: time, waiting, faults, connections, history, state.
-//! * [`control`], [`faults`] and [`history`] have the types that these take and give.
+//! * [`control`], [`faults`] and [`history`] have the types of their arguments and results.
 //! * [`target`] runs the same test on a real Consul.
 //!
-//! Five complete programs to copy stand in the folder `server/examples`:
-//! * `lock_lost_by_ttl`: a session lapses, its lock is free, and nobody gets it during the lock-delay.
-//! * `watch_with_barrier`: a test changes a key at the moment at which a program watches it, without a sleep.
-//! * `fault_and_retry`: a write is answered with an error, and another's answer is lost; the program tries again.
-//! * `fifty_servers`: fifty tests at once, each with a server of its own.
+//! The folder `server/examples` has five complete programs to copy:
+//! * `lock_lost_by_ttl`: a session expires, and nobody gets its lock during the lock-delay.
+//! * `watch_with_barrier`: a test changes a key as soon as a program watches it, without a sleep.
+//! * `fault_and_retry`: one write gets an error, the response of another is lost; the program retries.
+//! * `fifty_servers`: fifty tests at once, each with its own server.
 //! * `on_a_real_consul`: the same test on this crate and on a real Consul.
 //!
 //! # Features
-//! It needs Rust 1.88. All features are on by default; who only embeds servers takes `default-features = false`.
+//! Requires Rust 1.88. All features are on by default; to embed servers only, set `default-features = false`.
 //! * `control-http`: the controls over HTTP, under `/proconsul/v1/`.
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.
@@ -56,7 +56,7 @@
 //! [`wait_blocked_async`](Server::wait_blocked_async), a future for any runtime. In a plain `#[tokio::test]`, whose client
 //! runs on the same thread, the first fails at once and names the second.
 //!
-//! Servers have threads of their own, as many as the machine runs at once; each server stays on one of them.
+//! Servers share a thread pool, one thread per core; each server is pinned to one of them.
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 

@@ -58,7 +58,7 @@ pub struct Executed {
     pub nodes: Vec<ServiceEntry>,
     /// The datacenter that answered.
     pub datacenter: String,
-    /// How many other datacenters were asked in vain.
+    /// How many other datacenters were queried without a result.
     pub failovers: u32,
 }
 

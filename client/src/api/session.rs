@@ -125,7 +125,7 @@ impl NewSession {
         self
     }
 
-    /// The session lapses when it is not renewed: not before this time, and in fact after twice of it. Consul takes
+    /// The session expires unless it is renewed: not before this time, in fact after twice this time. Consul takes
     /// 10 s (`session_ttl_min`) to 24 h.
     #[must_use]
     pub fn ttl(mut self, ttl: Duration) -> Self {
@@ -197,7 +197,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// The TTL; `None` when it never lapses.
+    /// The TTL; `None` when it never expires.
     #[must_use]
     pub fn ttl(&self) -> Option<Duration> {
         duration::parse(&self.ttl_text).filter(|ttl| !ttl.is_zero())

@@ -26,7 +26,7 @@ const RENEWALS_IN_A_TTL: u32 = 6;
 /// A renewal that is not answered within a sixth of the TTL is given up and sent again.
 ///
 /// It counts as lost ([`Keeper::lost`]) when Consul says that it is gone, and already when it could not be renewed for
-/// one TTL: Consul lets it lapse after one to two of them, so nobody else can hold a lock yet. A session without a TTL
+/// one TTL: Consul expires it after one to two of them, so nobody else can hold a lock yet. A session without a TTL
 /// is looked at in the same way, as if it had one of 15 s.
 ///
 /// Dropping it destroys the session in the background; [`Keeper::close`] says whether that worked.
@@ -126,7 +126,7 @@ impl Keeper {
     /// once, release the guards first.
     ///
     /// # Errors
-    /// When Consul did not hear it. The session then lapses by its TTL.
+    /// When Consul could not be reached. The session then expires by its TTL.
     pub async fn close(self) -> Result<(), Error> {
         let Self {
             renewals,

@@ -4,7 +4,7 @@
 //! all guards:
 //!
 //! * **Losing is a future.** `lost()` ends when the guard cannot vouch any more: the session ended, somebody took the
-//!   key away, or Consul could not be reached for so long that the session may have lapsed. Select on it, and stop at
+//!   key away, or Consul could not be reached for so long that the session may have expired. Select on it, and stop at
 //!   once when it ends.
 //! * **Giving up takes an answer.** `release()` says whether Consul heard it. Dropping a guard releases too, in the
 //!   background and as well as it can; it needs a running tokio runtime.
@@ -32,10 +32,10 @@ pub use semaphore::{Semaphore, Slot};
 /// Why a guard does not hold any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lost {
-    /// The session ended: it lapsed, was destroyed, or a check that it depends on turned critical.
+    /// The session ended: it expired, was destroyed, or a check that it depends on turned critical.
     Session,
     /// The session could not be renewed for a whole TTL, because Consul was out of reach or this program was paused:
-    /// it may have lapsed.
+    /// it may have expired.
     Unconfirmed,
     /// The session lives, but what it held was released, deleted or taken over by somebody.
     Taken,

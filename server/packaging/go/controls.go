@@ -100,7 +100,7 @@ type Due struct {
 	Text string `json:"text"`
 	// The key whose lock-delay ends.
 	Key string `json:"key,omitempty"`
-	// The session that lapses unless it is renewed.
+	// The session that expires unless it is renewed.
 	Session string `json:"session,omitempty"`
 }
 
@@ -931,7 +931,7 @@ func (c *Controls) Due() AllDue {
 	return answer
 }
 
-// ExpireSession lets a session lapse now.
+// ExpireSession expires a session now.
 func (c *Controls) ExpireSession(session string) {
 	c.t.Helper()
 	body := given{}

@@ -95,7 +95,7 @@ export interface Due {
   text: string;
   /** The key whose lock-delay ends. */
   key?: string | null;
-  /** The session that lapses unless it is renewed. */
+  /** The session that expires unless it is renewed. */
   session?: string | null;
 }
 
@@ -607,7 +607,7 @@ export class Controls {
   deleteNode(node: string): Promise<void>;
   /** What will happen by itself, and when. Blocked requests, whose waits end, are in `GET /blocked`. */
   due(): Promise<AllDue>;
-  /** Lets a session lapse now.
+  /** Expires a session now.
    * @param session The id of the session. */
   expireSession(session: string): Promise<void>;
   /** Who holds a key, since when, what keeps others from it, and who waits.

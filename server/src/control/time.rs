@@ -18,7 +18,7 @@ impl Server {
         self.engine.clock().now()
     }
 
-    /// Moves the clock on by `duration`, frozen or not: sessions lapse, lock-delays end, waits time out and tombstones
+    /// Moves the clock on by `duration`, frozen or not: sessions expire, lock-delays end, waits time out and tombstones
     /// go, in their order. The requests that wait for any of it have been answered when this returns.
     ///
     /// Checks that are run at intervals, and clients that wait again and again, make new deadlines on the way. After
@@ -42,7 +42,7 @@ impl Server {
     /// ```
     ///
     /// Only what hangs on the server's clock follows it. A client's own timers run in the machine's time: a loop that
-    /// renews a session every few seconds has not run once when an hour has been skipped, and the session lapses. So
+    /// renews a session every few seconds has not run once when an hour has been skipped, and the session expires. So
     /// advance by less than the TTL at a time and renew by hand in between, or let the clock run at a rate at which the
     /// loop keeps up ([`Server::set_rate`]): at rate 10 a TTL of 60 s is 6 s of the loop's.
     ///

@@ -1,7 +1,7 @@
-//! Helpers around Rust tests: servers that tell what happened on them when their test fails.
+//! Helpers around Rust tests: servers that print their history when their test fails.
 //!
 //! There are three servers, [`server`], [`frozen`] and [`server_with`] for everything that a [`Builder`] can set, and
-//! each notices on its own that its test panics, in whichever of the test's threads the panic began.
+//! each detects that its test panics, in whichever of the test's threads the panic began.
 //!
 //! A test that returns an error drops its server as one that passes does. So a server prints its history at the end of
 //! each test whose output is captured: `cargo test` and nextest show that output of failing tests alone. Nothing
@@ -9,7 +9,7 @@
 //! [`TestServer::run_async`], look at what the test returns. There is no attribute, since functions do all of this in
 //! tests of any runtime, and with no macro between a test and its error messages.
 //!
-//! With `#[tokio::test(start_paused = true)]` Tokio's clock jumps whenever the test waits, also for an answer of a server,
+//! With `#[tokio::test(start_paused = true)]` Tokio's clock jumps whenever the test waits, also for a response of a server,
 //! and a client's time-outs end its requests at once. The server's clock does not follow. Use [`frozen`] and a runtime
 //! whose clock is not paused.
 

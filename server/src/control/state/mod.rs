@@ -50,7 +50,7 @@ impl Default for Session {
 }
 
 impl Session {
-    /// Returns a session that lapses unless it is renewed within twice `ttl`. No minimum is enforced here.
+    /// Returns a session that expires unless it is renewed within twice `ttl`. No minimum is enforced here.
     pub fn ttl(ttl: Duration) -> Self {
         Self {
             ttl,
@@ -300,7 +300,7 @@ impl Sessions<'_> {
         self.0.engine.apply(SessionDestroy(id.to_owned()))
     }
 
-    /// Lets a session lapse now, whatever is left of its TTL: its keys are released or deleted, and guarded.
+    /// Expires a session now, whatever is left of its TTL: its keys are released or deleted, and lock-delays begin.
     ///
     /// # Errors
     /// Unknown session.

@@ -318,7 +318,7 @@ fn everything_that_waits_ends_with_its_server() {
     });
     assert_eq!(
         unmet.expect_err("nobody ever blocks").to_string(),
-        "the server stopped before there was what was waited for: 1 requests blocked on keys under \"a/\"; \
+        "the server stopped while waiting for 1 requests blocked on keys under \"a/\"; \
          nobody was blocked"
     );
     let years = 100 * 365 * day;

@@ -196,7 +196,7 @@ class Due(TypedDict):
     key: NotRequired[str | None]
     """The key whose lock-delay ends."""
     session: NotRequired[str | None]
-    """The session that lapses unless it is renewed."""
+    """The session that expires unless it is renewed."""
 
 
 class ErrorEffect(TypedDict):
@@ -777,7 +777,7 @@ class Controls:
         return self._call("GET", "/clock/due")
 
     def expire_session(self, session: str) -> None:
-        """Lets a session lapse now.
+        """Expires a session now.
 
         session: The id of the session.
         """

@@ -112,7 +112,7 @@ struct Due {
     /// The key whose lock-delay ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    /// The session that lapses unless it is renewed.
+    /// The session that expires unless it is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     session: Option<String>,
 }

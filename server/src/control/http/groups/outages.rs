@@ -20,7 +20,7 @@ calls! {
     POST "/restart" restart, example { "state": "keep" }, refuses 409 BEHIND_ITS_OWN_DOOR;
     /// Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
     POST "/indexes/lower" lower_indexes, example { "by": 1 };
-    /// Lets a session lapse now.
+    /// Expires a session now.
     POST "/sessions/expire" expire_session, example { "session": "SESSION" }, refuses 404 "There is no such session.";
     /// Makes a check critical, which ends the sessions that are bound to it.
     POST "/checks/fail" fail_check, example { "node": "proconsul", "check": "serfHealth" }, refuses 404 "There is no such check.";

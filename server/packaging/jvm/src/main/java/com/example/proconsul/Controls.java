@@ -138,7 +138,7 @@ public abstract class Controls {
     }
 
     /**
-     * Lets a session lapse now.
+     * Expires a session now.
      * @param session The id of the session.
      */
     public void expireSession(String session) {
@@ -1095,7 +1095,7 @@ public abstract class Controls {
             return field("key", String.class::cast);
         }
 
-        /** The session that lapses unless it is renewed. */
+        /** The session that expires unless it is renewed. */
         public String session() {
             return field("session", String.class::cast);
         }
