@@ -60,6 +60,19 @@
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
+// The guests share some of what stands around them, which a build without all of them does not use.
+#![cfg_attr(
+    not(all(
+        feature = "acl",
+        feature = "dump",
+        feature = "mesh",
+        feature = "metrics",
+        feature = "queries",
+        feature = "snapshots"
+    )),
+    allow(dead_code)
+)]
+
 /// The configuration of a server.
 pub mod config {
     pub use proconsul_config::{

@@ -9,6 +9,10 @@
 //! * A key that a session holds is released or deleted in the command that ends the session.
 //! * Before a command is applied at `now`, every [`Deadline`] due by then has been applied: [`Store::due`].
 
+// Rows derive serde's traits; without dumps these derive nothing.
+#[cfg(not(feature = "dump"))]
+extern crate proconsul_noserde as serde;
+
 mod acl;
 mod agent;
 mod catalog;
@@ -97,6 +101,7 @@ pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigList, ConfigRow, ConfigWrite,
 };
+#[cfg(feature = "dump")]
 pub use image::form;
 pub use image::{Flaw, Image, TableIndexes};
 pub use kv::deleted::DeletedKeys;

@@ -7,6 +7,7 @@ pub(crate) mod route_rights;
 pub(crate) mod state;
 mod tokens;
 
+#[cfg(feature = "acl")]
 pub(crate) use self::caller::ROOTS;
 pub(crate) use self::failure::{acl_disabled, permission_denied};
 use self::rights::Rights;

@@ -8,7 +8,11 @@ use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
-pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, index_error, node_name_text};
+#[cfg(any(feature = "mesh", feature = "queries"))]
+pub(crate) use self::refusal::index_error;
+#[cfg(feature = "queries")]
+pub(crate) use self::refusal::invalid_session;
+pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
 use proconsul_gocompat::quote::QuotedBy;
 use proconsul_version::{Behaviour, Version};
 

@@ -4,9 +4,11 @@
 //! from it. Its times are relative to the time of the image, which is [`Timestamp::ZERO`].
 
 mod flaw;
+#[cfg(feature = "dump")]
 pub mod form;
 mod restore;
 mod shift;
+#[cfg(feature = "dump")]
 pub(crate) mod value;
 
 use std::collections::BTreeMap;

@@ -2,14 +2,10 @@
 
 use http::Method;
 
-#[cfg(not(feature = "snapshots"))]
-use crate::http::auth::route_rights::ask;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
-#[cfg(not(feature = "snapshots"))]
-use crate::http::route::{Handler, Route};
 use proconsul_version::Behaviour;
 
 routes! {
@@ -25,23 +21,19 @@ routes! {
     "/v1/internal/ui/service-topology/" [] => at_once(endpoint), since Behaviour::PageTopology;
 }
 
-/// What a server without the feature `snapshots` does not emulate either.
-#[cfg(not(feature = "snapshots"))]
-pub(crate) const SNAPSHOT: &[Route] = &[Route::new(
-    "/v1/snapshot",
-    &[Method::GET, Method::PUT],
-    Handler::AtOnce(endpoint),
-)
-.asking(ask!(acl:write))];
-
 failures! {
-    /// Consul answers this request, and this server does not emulate it.
-    not_emulated(method: &Method, path: &str) => 501 NotEmulated,
-        format!("{method} {path} is not emulated by proconsul");
+    /// Consul answers this request, and this server does not; `why` ends the sentence.
+    not_answered(method: &Method, path: &str, why: &str) => 501 NotEmulated,
+        format!("{method} {path} {why}");
 }
 
 /// Answers an endpoint that is not emulated. A caller without the right is refused first.
 pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
+    refuse(request, "is not emulated by proconsul")
+}
+
+/// Answers an endpoint that is not emulated, or that this server was built without, as `why` says.
+pub(crate) fn refuse(request: &Request, why: &str) -> Result<Reply, Failure> {
     request.authorize()?;
-    Err(not_emulated(&request.method, &request.path_text()))
+    Err(not_answered(&request.method, &request.path_text(), why))
 }
