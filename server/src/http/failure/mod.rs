@@ -92,6 +92,9 @@ impl Failure {
         undecodable(words: &str) => 400, format!("Request decode failed: {words}");
         /// The body ends early, or violates the chunked encoding.
         unreadable_body(failure: &BodyFailure) => 500, failure.to_string();
+        /// Consul answers this request, and this server does not; `why` ends the sentence.
+        not_answered(method: &Method, path: &str, why: &str) => 501 NotEmulated,
+            format!("{method} {path} {why}");
         /// The handler panics in Consul.
         dropped() => 500 Dropped, "";
     }

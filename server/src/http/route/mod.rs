@@ -122,8 +122,7 @@ macro_rules! routes {
             $path [$($method)*]
             $(asks $resource $(: $access)? $(on $place)?)?
             => at_once(|request| {
-                let why = concat!("needs the feature \"", $feature, "\" of proconsul");
-                $crate::http::api::cluster::not_emulated::refuse(request, why)
+                request.not_answered(concat!("needs the feature \"", $feature, "\" of proconsul"))
             })
             $(, $bound $behaviour)?;
         )*}

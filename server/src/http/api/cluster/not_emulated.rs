@@ -1,8 +1,6 @@
 //! Endpoints of Consul that are not emulated, which answer 501.
 
-use http::Method;
-
-use crate::http::failure::{Failure, failures};
+use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
 use crate::http::route::routes;
@@ -21,19 +19,7 @@ routes! {
     "/v1/internal/ui/service-topology/" [] => at_once(endpoint), since Behaviour::PageTopology;
 }
 
-failures! {
-    /// Consul answers this request, and this server does not; `why` ends the sentence.
-    not_answered(method: &Method, path: &str, why: &str) => 501 NotEmulated,
-        format!("{method} {path} {why}");
-}
-
 /// Answers an endpoint that is not emulated. A caller without the right is refused first.
 pub(crate) fn endpoint(request: &Request) -> Result<Reply, Failure> {
-    refuse(request, "is not emulated by proconsul")
-}
-
-/// Answers an endpoint that is not emulated, or that this server was built without, as `why` says.
-pub(crate) fn refuse(request: &Request, why: &str) -> Result<Reply, Failure> {
-    request.authorize()?;
-    Err(not_answered(&request.method, &request.path_text(), why))
+    request.not_answered("is not emulated by proconsul")
 }
