@@ -33,11 +33,14 @@ pub use listeners::{ListenerError, Restart};
 pub use proconsul_engine::clock::Rate;
 #[doc(inline)]
 pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
+#[cfg(feature = "dump")]
+#[doc(inline)]
+pub use proconsul_store::Flaw;
 #[doc(inline)]
 pub use proconsul_store::timestamp::Timestamp;
 #[doc(inline)]
 pub use proconsul_store::{
-    Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
+    Behavior, CheckRow, Entry, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
     NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
 };
 #[cfg(feature = "control-http")]

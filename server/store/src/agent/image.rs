@@ -1,7 +1,5 @@
 //! The agent's state as plain data, and its restoration.
 
-mod shift;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +8,6 @@ use crate::agent::check::next_of;
 use crate::agent::reload::Configured;
 use crate::agent::{Agent, Chance, CheckSource, Due, LocalCheck, LocalService, Own};
 use crate::catalog::registration::NewService;
-#[cfg(feature = "dump")]
 use crate::image::value::{text, unset};
 use crate::image::{Flaw, HIGHEST, all_different};
 use crate::timestamp::Timestamp;
