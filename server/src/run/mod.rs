@@ -4,6 +4,9 @@ mod acl;
 mod agent;
 mod data;
 pub(super) mod https;
+#[cfg(not(feature = "probes"))]
+mod no_probes;
+#[cfg(feature = "probes")]
 pub(super) mod probe;
 mod running;
 mod shared_threads;
