@@ -2,17 +2,12 @@
 //! exact text. The errors that several pages share are here, the store's refusals in `refusal.rs`, and those of one
 //! page in its file or its `failure.rs`.
 
-mod refusal;
+pub(crate) mod refusal;
 
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
-#[cfg(any(feature = "mesh", feature = "queries"))]
-pub(crate) use self::refusal::index_error;
-#[cfg(feature = "queries")]
-pub(crate) use self::refusal::invalid_session;
-pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
 use proconsul_gocompat::quote::QuotedBy;
 use proconsul_version::{Behaviour, Version};
 

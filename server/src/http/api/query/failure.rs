@@ -1,6 +1,7 @@
 //! The errors of prepared queries (session.md 5).
 
-use crate::http::failure::{Failure, failures, index_error, invalid_session};
+use crate::http::failure::refusal::{index_error, invalid_session};
+use crate::http::failure::{Failure, failures};
 use crate::http::request::Request;
 use proconsul_store::PreparedQueryRefusal;
 use proconsul_version::Behaviour;
