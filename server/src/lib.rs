@@ -43,7 +43,13 @@
 //! * `on_a_real_consul`: the same test on this crate and on a real Consul.
 //!
 //! # Features
-//! It needs Rust 1.88. All features are on by default; who only embeds servers takes `default-features = false`.
+//! It needs Rust 1.88. All features are on by default; who only embeds servers takes `default-features = false`, and has keys,
+//! sessions, locks, transactions, blocking queries, nodes, services, TTL checks, events, time, faults, barriers and history.
+//! An endpoint whose feature is off answers 501 and names the feature.
+//! * `acl`: `/v1/acl/`. `mesh`: configuration entries, discovery chains, intentions, gateways, peering. `queries`: prepared
+//!   queries. `metrics`: `/v1/agent/metrics` and `/debug/pprof/`.
+//! * `dump`: `Server::dump` and `load`, `Keys::export` and `import`, files to start with.
+//! * `probes`: HTTP, TCP and UDP checks; without it they turn critical.
 //! * `control-http`: the controls over HTTP, under `/proconsul/v1/`.
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.

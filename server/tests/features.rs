@@ -16,8 +16,9 @@ fn send(server: &Server, method: &str, path: &str, body: &str) -> (u16, String) 
     let length = body.len();
     let request = format!("{method} {path} HTTP/1.0\r\nContent-Length: {length}\r\n\r\n{body}");
     stream.write_all(request.as_bytes()).expect("it reads");
-    let mut response = String::new();
-    stream.read_to_string(&mut response).expect("it answers");
+    let mut response = Vec::new();
+    stream.read_to_end(&mut response).expect("it answers");
+    let response = String::from_utf8_lossy(&response);
     let (head, body) = response.split_once("\r\n\r\n").expect("a head");
     let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     (status.expect("a status"), body.to_owned())

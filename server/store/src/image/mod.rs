@@ -1,6 +1,8 @@
 //! The whole state as plain data, its restoration, and its move to another time.
 
 #[cfg(feature = "dump")]
+mod check;
+#[cfg(feature = "dump")]
 mod flaw;
 #[cfg(feature = "dump")]
 pub mod form;
