@@ -43,7 +43,13 @@
 //! * `on_a_real_consul`: the same test on this crate and on a real Consul.
 //!
 //! # Features
-//! Requires Rust 1.88. All features are on by default; to embed servers only, set `default-features = false`.
+//! Requires Rust 1.88. All features are on by default. With `default-features = false` there are keys, sessions, locks,
+//! transactions, blocking queries, nodes, services, TTL checks, events, time, faults, barriers and history. An endpoint whose
+//! feature is off answers 501 and names the feature.
+//! * `acl`: `/v1/acl/`. `mesh`: configuration entries, discovery chains, intentions, gateways, peering. `queries`: prepared
+//!   queries. `metrics`: `/v1/agent/metrics` and `/debug/pprof/`.
+//! * `dump`: `Server::dump` and `load`, `Keys::export` and `import`, files to start with.
+//! * `probes`: HTTP, TCP and UDP checks; without it they turn critical.
 //! * `control-http`: the controls over HTTP, under `/proconsul/v1/`.
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.
@@ -59,6 +65,19 @@
 //! Servers share a thread pool, one thread per core; each server is pinned to one of them.
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
+
+// The guests share some of what stands around them, which a build without all of them does not use.
+#![cfg_attr(
+    not(all(
+        feature = "acl",
+        feature = "dump",
+        feature = "mesh",
+        feature = "metrics",
+        feature = "queries",
+        feature = "snapshots"
+    )),
+    allow(dead_code)
+)]
 
 /// The configuration of a server.
 pub mod config {

@@ -19,7 +19,12 @@ mod config;
 mod data;
 pub mod definition;
 pub mod document;
+#[cfg(feature = "mesh")]
 pub mod entry;
+#[cfg(not(feature = "mesh"))]
+mod no_entry;
+#[cfg(not(feature = "mesh"))]
+use no_entry as entry;
 mod epoch;
 mod https;
 pub mod resolve;

@@ -33,20 +33,27 @@ pub use listeners::{ListenerError, Restart};
 pub use proconsul_engine::clock::{Rate, RateError};
 #[doc(inline)]
 pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
+#[cfg(feature = "dump")]
+#[doc(inline)]
+pub use proconsul_store::Flaw;
 #[doc(inline)]
 pub use proconsul_store::timestamp::Timestamp;
 #[doc(inline)]
 pub use proconsul_store::{
-    Behavior, CheckRow, Entry, Flaw, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
+    Behavior, CheckRow, Entry, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
     NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
 };
 #[cfg(feature = "control-http")]
 pub(crate) use servers::{Launched, NotStarted, OnDemand};
+#[cfg(feature = "dump")]
 pub use state::dump::LoadError;
+#[cfg(feature = "dump")]
 pub(crate) use state::dump::read_dump;
 #[cfg(feature = "snapshots")]
 pub(crate) use state::dump::{read_snapshot, restore, save};
+#[cfg(feature = "dump")]
 pub use state::export::ImportError;
+#[cfg(feature = "dump")]
 pub(crate) use state::export::writes_of;
 pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
 
@@ -90,6 +97,7 @@ pub struct Server {
     /// What is allowed where no rule says anything; `None` if ACLs are off.
     acl_default: Option<DefaultPolicy>,
     /// The secret of the configured management token; empty without one.
+    #[cfg(feature = "dump")]
     management: String,
     listeners: Arc<Listeners>,
     #[cfg(feature = "control-http")]
@@ -131,6 +139,7 @@ impl Server {
             history_capacity: config.history_capacity,
             version: config.version,
             acl_default: acl::default_policy(&config.acl),
+            #[cfg(feature = "dump")]
             management: config.acl.tokens.initial_management.clone(),
             listeners: Arc::default(),
             #[cfg(feature = "control-http")]

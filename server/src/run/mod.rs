@@ -4,6 +4,9 @@ mod acl;
 mod agent;
 mod data;
 pub(super) mod https;
+#[cfg(not(feature = "probes"))]
+mod no_probes;
+#[cfg(feature = "probes")]
 pub(super) mod probe;
 mod running;
 mod shared_threads;
@@ -208,6 +211,7 @@ impl Builder {
     /// Starts with the state of a file: a dump ([`Server::dump`]) of a server with the same version, node name and
     /// datacenter, or an archive of `/v1/snapshot`. Where there are several, each is loaded over the former. A file with
     /// keys as `consul kv export` prints them is taken as by [`kv_file`](Self::kv_file).
+    #[cfg(feature = "dump")]
     pub fn load_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.data.states.push(path.into());
         self
@@ -224,6 +228,7 @@ impl Builder {
     /// # std::fs::remove_file(&file)?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    #[cfg(feature = "dump")]
     pub fn kv_file(mut self, path: impl Into<PathBuf>) -> Self {
         self.config.data.keys.push(path.into());
         self

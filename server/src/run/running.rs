@@ -6,6 +6,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+#[cfg(not(feature = "probes"))]
+use super::no_probes as probe;
+#[cfg(feature = "probes")]
 use super::probe;
 use super::sockets::Sockets;
 use crate::control::Server;

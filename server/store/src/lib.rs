@@ -9,6 +9,13 @@
 //! * A key that a session holds is released or deleted in the command that ends the session.
 //! * Before a command is applied at `now`, every [`Deadline`] due by then has been applied: [`Store::due`].
 
+// Tables are turned into plain data and back for dumps alone.
+#![cfg_attr(not(feature = "dump"), allow(dead_code))]
+
+// Rows derive serde's traits; without dumps these derive nothing.
+#[cfg(not(feature = "dump"))]
+extern crate proconsul_noserde as serde;
+
 mod acl;
 mod agent;
 mod catalog;
@@ -32,6 +39,7 @@ pub use acl::grants::{
 };
 pub use acl::hash::AclHash;
 pub use acl::identity::{AclIdentity, AclKnown, AclStamp, Identity, WithToken};
+#[cfg(feature = "dump")]
 pub use acl::image::AclImage;
 pub use acl::method::{
     AuthMethodDelete, AuthMethodInfo, AuthMethodList, AuthMethodRow, AuthMethodWrite,
@@ -49,10 +57,12 @@ pub use acl::token::write::{
 };
 pub use acl::token::{Expiry, LegacyToken, TokenList, TokenOfSecret, TokenRow};
 pub use acl::{AclId, AclKind};
+#[cfg(feature = "dump")]
+pub use agent::AgentImage;
 pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
-    Agent, AgentCommand, AgentImage, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow,
-    LocalCheck, LocalService, ServiceSpec, Sidecar, Start, Thresholds,
+    Agent, AgentCommand, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow, LocalCheck,
+    LocalService, ServiceSpec, Sidecar, Start, Thresholds,
 };
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::coordinate::{
@@ -97,8 +107,8 @@ pub use config::value::{ConfigMembers, ConfigValue};
 pub use config::{
     ConfigDelete, ConfigEntry, ConfigGet, ConfigImage, ConfigList, ConfigRow, ConfigWrite,
 };
-pub use image::form;
-pub use image::{Flaw, Image, TableIndexes};
+#[cfg(feature = "dump")]
+pub use image::{Flaw, Image, TableIndexes, form};
 pub use kv::deleted::DeletedKeys;
 pub use kv::key::Key;
 pub use kv::{Content, Entry, KvGet, KvList, KvNames, KvRow, KvVerb, KvWrite, KvWriteInFlight};

@@ -1,5 +1,6 @@
 //! Points in time as plain data, the only form of time in the store.
 
+#[cfg(feature = "dump")]
 use crate::image::value::text;
 use std::time::Duration;
 

@@ -48,6 +48,8 @@ struct Route {
     methods: String,
     old: String,
     new: String,
+    /// The feature of proconsul without which it answers 501; empty if it needs none.
+    feature: String,
 }
 
 /// What a server that knows the route makes of a request to it.
@@ -66,6 +68,9 @@ fn routes_of(path: &str, text: &str, routes: &mut BTreeMap<String, Route>) {
         return;
     };
     let table = table.split("\n}").next().unwrap_or_default();
+    let of_guest = table.trim_start().strip_prefix("feature \"");
+    let of_guest = of_guest.and_then(|rest| rest.split_once("\";\n"));
+    let (feature, table) = of_guest.unwrap_or(("", table));
     for row in table.split(";\n").map(str::trim) {
         let mut quoted = row.split('"');
         let Some(route) = quoted.nth(1) else {
@@ -93,8 +98,14 @@ fn routes_of(path: &str, text: &str, routes: &mut BTreeMap<String, Route>) {
             [answered.as_str(); 2]
         };
         let methods = if methods.is_empty() { "any" } else { methods };
-        let [methods, old, new] = [methods, old, new].map(str::to_owned);
-        routes.insert(route.to_owned(), Route { methods, old, new });
+        let [methods, old, new, feature] = [methods, old, new, feature].map(str::to_owned);
+        let row = Route {
+            methods,
+            old,
+            new,
+            feature,
+        };
+        routes.insert(route.to_owned(), row);
     }
 }
 
@@ -111,16 +122,22 @@ fn routes() -> BTreeMap<String, Route> {
 
 fn table(routes: &BTreeMap<String, Route>) -> String {
     let rows = routes.iter().map(|(path, route)| {
-        let Route { methods, old, new } = route;
-        format!("| `{path}` | {methods} | {old} | {new} |\n")
+        let Route {
+            methods,
+            old,
+            new,
+            feature,
+        } = route;
+        format!("| `{path}` | {methods} | {old} | {new} | {feature} |\n")
     });
     let rows: String = rows.collect();
     format!(
         "# Routes\n\n\
          Made from the tables of routes in `server/src/http/api/`: `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes`\n\
          writes it anew. *Emulated* is what acts and is kept as on a real Consul, *shaped* what answers as a lone server that does not use\n\
-         it, *refused* what Consul has and this server does not. A path with a slash at its end stands for all below it.\n\n\
-         | path | methods | 1.8.7 | 1.22.0 |\n|---|---|---|---|\n{rows}"
+         it, *refused* what Consul has and this server does not. A path with a slash at its end stands for all below it. A library\n\
+         without the feature that a row names answers 501 there.\n\n\
+         | path | methods | 1.8.7 | 1.22.0 | feature |\n|---|---|---|---|---|\n{rows}"
     )
 }
 

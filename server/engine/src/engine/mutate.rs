@@ -206,6 +206,7 @@ impl Mutation<'_> {
 
     /// Changes the store as [`Mutation::replace`] does. Blocked requests are answered with the state of before, whenever
     /// they get to look; those that are answered from a stream wait on, for news of the new state.
+    #[cfg(feature = "dump")]
     pub(super) fn supersede(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
         let before = Arc::new(self.state.store.clone());
         self.exchange(change);

@@ -1,6 +1,8 @@
 //! The state without HTTP: keys, sessions, and going back to what was.
 
+#[cfg(feature = "dump")]
 pub(super) mod dump;
+#[cfg(feature = "dump")]
 pub(super) mod export;
 
 use std::convert::Infallible;

@@ -7,11 +7,13 @@ pub(crate) mod route_rights;
 pub(crate) mod state;
 mod tokens;
 
+#[cfg(feature = "acl")]
 pub(crate) use self::caller::ROOTS;
 pub(crate) use self::failure::{acl_disabled, permission_denied};
 use self::rights::Rights;
 use self::state::Acls;
 use crate::http::failure::Failure;
+use crate::http::reply::Reply;
 use crate::http::request::Request;
 use proconsul_acl::Question;
 
@@ -41,6 +43,14 @@ impl Request {
         let rights = self.rights()?;
         self.asked(|question| rights.check(question))
             .unwrap_or(Ok(()))
+    }
+
+    /// Answers an endpoint that is not emulated, or that this server was built without, as `why` says. A caller without the
+    /// right is refused first.
+    pub(crate) fn not_answered(&self, why: &str) -> Result<Reply, Failure> {
+        self.authorize()?;
+        let path = self.path_text();
+        Err(Failure::not_answered(&self.method, &path, why))
     }
 
     /// Whether a caller with these rights may do what the row of the route asks for. If not, the request is refused.

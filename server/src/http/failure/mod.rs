@@ -2,13 +2,12 @@
 //! exact text. The errors that several pages share are here, the store's refusals in `refusal.rs`, and those of one
 //! page in its file or its `failure.rs`.
 
-mod refusal;
+pub(crate) mod refusal;
 
 use http::header::CONNECTION;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 use proconsul_h1::BodyFailure;
 
-pub(crate) use self::refusal::{EMPTY_ID, check_without_id_text, index_error, node_name_text};
 use proconsul_gocompat::quote::QuotedBy;
 use proconsul_version::{Behaviour, Version};
 
@@ -88,6 +87,9 @@ impl Failure {
         undecodable(words: &str) => 400, format!("Request decode failed: {words}");
         /// The body ends early, or violates the chunked encoding.
         unreadable_body(failure: &BodyFailure) => 500, failure.to_string();
+        /// Consul answers this request, and this server does not; `why` ends the sentence.
+        not_answered(method: &Method, path: &str, why: &str) => 501 NotEmulated,
+            format!("{method} {path} {why}");
         /// The handler panics in Consul.
         dropped() => 500 Dropped, "";
     }

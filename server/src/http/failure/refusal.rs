@@ -3,7 +3,7 @@
 use super::{Failure, quoted};
 use proconsul_config::definition::node_id::invalid_hex_byte;
 use proconsul_gocompat::quote::Quoted;
-use proconsul_store::{IdError, NewNode, NodeRow, PreparedQueryRefusal, Refusal, RegistrationFlaw};
+use proconsul_store::{IdError, NewNode, NodeRow, Refusal, RegistrationFlaw};
 use proconsul_version::{Behaviour, Version};
 
 /// What the index of checks says of an empty id (`cat.empty_ids`).
@@ -73,45 +73,6 @@ impl Failure {
         };
         Self::new(status, text)
     }
-
-    /// Returns the error for a refusal of a call about a prepared query.
-    pub(crate) fn prepared_query_refused(refusal: &PreparedQueryRefusal, version: Version) -> Self {
-        let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
-        let text = match refusal {
-            PreparedQueryRefusal::NotFound => return Self::new(404, "Query not found"),
-            PreparedQueryRefusal::MalformedId(error) => return Self::new(500, lookup(*error)),
-            PreparedQueryRefusal::MalformedTarget(error) => {
-                return Self::new(
-                    500,
-                    format!("Prepared Query lookup failed: {}", lookup(*error)),
-                );
-            }
-            PreparedQueryRefusal::NoTarget(id) => {
-                return Self::new(
-                    500,
-                    format!("Cannot modify non-existent prepared query: '{id}'"),
-                );
-            }
-            PreparedQueryRefusal::MalformedSession(error) => {
-                format!("invalid session: {}", index_error(*error))
-            }
-            PreparedQueryRefusal::InvalidSession(id) => invalid_session(id),
-            PreparedQueryRefusal::NameIsQueryName(name) => {
-                format!("name '{name}' aliases an existing query name")
-            }
-            PreparedQueryRefusal::NameIsQueryId(name) => {
-                format!("name '{name}' aliases an existing query ID")
-            }
-            PreparedQueryRefusal::EmptyTemplateExists => {
-                "a query template with an empty name already exists".into()
-            }
-            PreparedQueryRefusal::TemplateFlaw(flaw) => {
-                format!("failed compiling template: {flaw}")
-            }
-        };
-        // The replicated state machine refuses these.
-        Self::new(500, text).at_step("raft apply", version.has(Behaviour::KvApplyErrorPrefix))
-    }
 }
 
 /// Returns why a check without an id cannot be written.
@@ -152,7 +113,7 @@ fn flaw_text(flaw: &RegistrationFlaw, version: Version) -> String {
     }
 }
 
-fn invalid_session(id: &str) -> String {
+pub(crate) fn invalid_session(id: &str) -> String {
     format!("invalid session {}", Quoted(id.as_bytes()))
 }
 

@@ -59,7 +59,30 @@ impl Handler {
 /// `&Request`. Between the methods and the arrow may stand what the route asks for if ACLs are on: `asks acl`,
 /// `asks agent:write on agent`; without an access, GET reads and other methods write. The handler says when ([`Request::authorize`]). An endpoint
 /// without methods checks the method itself. `since` and `until` name the releases that have it.
+///
+/// `feature "…";` before the rows names the feature of proconsul without which the routes answer 501, and their handlers are
+/// not compiled.
 macro_rules! routes {
+    (feature $feature:literal; $($rows:tt)*) => {
+        #[cfg(feature = $feature)]
+        $crate::http::route::routes! { $($rows)* }
+        #[cfg(not(feature = $feature))]
+        $crate::http::route::routes! { @without $feature $($rows)* }
+    };
+    (@without $feature:literal $(
+        $path:literal [$($method:ident)*]
+        $(asks $resource:ident $(: $access:ident)? $(on $place:ident)?)?
+        => $form:ident $handler:tt $(, $bound:ident $behaviour:path)?;
+    )*) => {
+        $crate::http::route::routes! {$(
+            $path [$($method)*]
+            $(asks $resource $(: $access)? $(on $place)?)?
+            => at_once(|request| {
+                request.not_answered(concat!("needs the feature \"", $feature, "\" of proconsul"))
+            })
+            $(, $bound $behaviour)?;
+        )*}
+    };
     ($(
         $path:literal [$($method:ident)*]
         $(asks $resource:ident $(: $access:ident)? $(on $place:ident)?)?

@@ -10,7 +10,7 @@ use super::role::RoleRow;
 use super::token::TokenRow;
 use super::{AclId, AclKind, AclTables, Table};
 use crate::image::{Flaw, all_different};
-use crate::{Index, Store, each_changed};
+use crate::{Index, Store};
 
 /// All policies, roles, tokens, auth methods and binding rules. Empty if ACLs are off.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
@@ -139,21 +139,6 @@ impl AclTables {
             tables.restore_token(row);
         }
         tables
-    }
-
-    /// Lowers every index.
-    pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
-        macro_rules! lower {
-            ($($table:ident)*) => {$(
-                self.$table.newest = low(self.$table.newest);
-                self.$table.rows = each_changed(&self.$table.rows, |row| {
-                    row.create_index = low(row.create_index);
-                    row.modify_index = low(row.modify_index);
-                });
-            )*};
-        }
-        lower! { policies roles tokens methods binding_rules }
-        self.bootstrapped = self.bootstrapped.map(low);
     }
 }
 

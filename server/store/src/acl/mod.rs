@@ -6,6 +6,7 @@
 pub(crate) mod grants;
 pub(crate) mod hash;
 pub(crate) mod identity;
+#[cfg(feature = "dump")]
 pub(crate) mod image;
 pub(crate) mod method;
 pub(crate) mod object;
@@ -125,5 +126,22 @@ impl AclTables {
             self.expiring.remove(&(expiry.at, id));
         }
         Some(row)
+    }
+}
+
+impl AclTables {
+    /// Lowers every index.
+    pub(crate) fn lower(&mut self, low: impl Fn(Index) -> Index) {
+        macro_rules! lower {
+            ($($table:ident)*) => {$(
+                self.$table.newest = low(self.$table.newest);
+                self.$table.rows = crate::each_changed(&self.$table.rows, |row| {
+                    row.create_index = low(row.create_index);
+                    row.modify_index = low(row.modify_index);
+                });
+            )*};
+        }
+        lower! { policies roles tokens methods binding_rules }
+        self.bootstrapped = self.bootstrapped.map(low);
     }
 }

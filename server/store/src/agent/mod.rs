@@ -8,11 +8,13 @@ mod check;
 mod command;
 mod due;
 pub(crate) mod event;
+#[cfg(feature = "dump")]
 mod image;
 mod local;
 mod maintenance;
 mod reload;
 mod service;
+mod shift;
 mod sync;
 
 use std::convert::Infallible;
@@ -21,6 +23,7 @@ use std::time::Duration;
 
 pub(super) use check::alias::Stirred;
 pub use command::{AgentCommand, Due, Start};
+#[cfg(feature = "dump")]
 pub use image::AgentImage;
 pub use local::{
     Alias, CheckSource, CheckSpec, InARow, LocalCheck, LocalService, ServiceSpec, Sidecar,

@@ -184,12 +184,14 @@ impl Read for NodeCoordinates {
 }
 
 /// Writes a number as a text, which every reader reads back to the bit.
+#[cfg(feature = "dump")]
 impl serde::Serialize for Finite {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(&self.0)
     }
 }
 
+#[cfg(feature = "dump")]
 impl<'de> serde::Deserialize<'de> for Finite {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::Index;
 use crate::catalog::service::proxy::Proxy;
+#[cfg(feature = "dump")]
 use crate::image::value::{text, unset};
 
 /// Strings by name.

@@ -1,5 +1,6 @@
 //! Keys: byte strings that are cheap to share.
 
+#[cfg(feature = "dump")]
 use crate::image::value::bytes;
 use std::borrow::{Borrow, Cow};
 use std::cmp::Ordering;

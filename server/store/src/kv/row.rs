@@ -65,6 +65,7 @@ impl KvRow {
     }
 
     /// Returns what few keys have.
+    #[cfg(feature = "dump")]
     pub(crate) fn into_rare(self) -> Rare {
         self.rare.map_or_else(Rare::default, |rare| *rare)
     }

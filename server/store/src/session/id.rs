@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+#[cfg(feature = "dump")]
 use crate::image::value::{TextForm, text};
 use uuid::Uuid;
 
@@ -80,6 +81,7 @@ fn hex_digit(byte: u8) -> Result<u8, IdError> {
 }
 
 /// The bytes of an id, written as a UUID.
+#[cfg(feature = "dump")]
 impl TextForm for [u8; 16] {
     fn show(&self) -> String {
         SessionId::from_bytes(*self).to_string()

@@ -65,6 +65,7 @@ impl WakeSignal {
     }
 
     /// Keeps the state that a restored snapshot supersedes, the first one of several.
+    #[cfg(feature = "dump")]
     pub(crate) fn supersede(&self, before: &Arc<Store>) {
         if !self.is_streamed {
             self.before.get_or_init(|| Arc::clone(before));

@@ -2,6 +2,8 @@
 
 pub mod barrier;
 pub(super) mod calls;
+#[cfg(feature = "dump")]
+mod image;
 mod inspect;
 
 use std::net::IpAddr;

@@ -5,6 +5,7 @@ mod interleaved;
 mod store;
 
 mod parallel;
+#[cfg(feature = "dump")]
 mod restored;
 mod told;
 

@@ -1,7 +1,8 @@
 //! The texts of refused calls about policies, roles and tokens (acl.md 4, 5, 8).
 
 use crate::http::auth::permission_denied;
-use crate::http::failure::{Failure, failures, index_error, quoted};
+use crate::http::failure::refusal::index_error;
+use crate::http::failure::{Failure, failures, quoted};
 use proconsul_gocompat::duration;
 use proconsul_store::{AclKind, AclRefusal, IdentityFlaw, NameFlaw, TokenRefusal};
 use proconsul_version::{Behaviour, Version};

@@ -1,18 +1,27 @@
 //! `/v1/acl/` and `/v1/internal/acl/authorize`: policies, roles, tokens and what belongs to them (acl.md 3 to 5 and 8).
 
+#[cfg(feature = "acl")]
 mod authorize;
+#[cfg(feature = "acl")]
 mod body;
+#[cfg(feature = "acl")]
 mod bootstrap;
+#[cfg(feature = "acl")]
 mod failure;
+#[cfg(feature = "acl")]
 mod legacy;
+#[cfg(feature = "acl")]
 mod login;
+#[cfg(feature = "acl")]
 mod objects;
+#[cfg(feature = "acl")]
 mod wire;
 
 use crate::http::route::routes;
 use proconsul_version::Behaviour;
 
 routes! {
+    feature "acl";
     "/v1/internal/acl/authorize" [POST] => waits(authorize::authorize);
     "/v1/acl/bootstrap" [PUT] => waits(bootstrap::bootstrap);
     "/v1/acl/replication" [GET] => at_once(bootstrap::replication);

@@ -91,8 +91,8 @@ async fn configuration(request: Request) -> Result<Reply, Failure> {
         "RedundancyZoneTag" => settings.redundancy_zone_tag,
         "DisableUpgradeMigration" => settings.disable_upgrade_migration,
         "UpgradeVersionTag" => settings.upgrade_version_tag,
-        "CreateIndex" => row.create_index,
-        "ModifyIndex" => row.modify_index,
+        "CreateIndex" => row.create_index.0,
+        "ModifyIndex" => row.modify_index.0,
     };
     Ok(Reply::json(&request, &shown))
 }

@@ -6,5 +6,12 @@ pub(crate) mod keyring;
 pub(crate) mod not_emulated;
 pub(crate) mod operator;
 #[cfg(feature = "snapshots")]
-pub(crate) mod snapshot;
+mod snapshot;
 pub(crate) mod status;
+
+use crate::http::route::routes;
+
+routes! {
+    feature "snapshots";
+    "/v1/snapshot" [GET PUT] asks acl:write => waits(snapshot::snapshot);
+}

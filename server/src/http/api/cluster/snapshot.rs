@@ -7,15 +7,10 @@ use crate::http::api::cluster::status;
 use crate::http::failure::{Failure, failures};
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{BodyError, Request};
-use crate::http::route::routes;
 use proconsul_archive::{self, Archive, Meta, Origin};
 use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_store::Index;
-
-routes! {
-    "/v1/snapshot" [GET PUT] asks acl:write => waits(snapshot);
-}
 
 failures! {
     /// The archive is not one.
@@ -29,7 +24,7 @@ failures! {
         format!("proconsul takes snapshots of at most {} bytes", proconsul_archive::MOST_BYTES);
 }
 
-async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
+pub(super) async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
     request.check_datacenter()?;
     request.authorize()?;
     if request.method != Method::GET {

@@ -8,7 +8,6 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::routes;
 use proconsul_config::entry::{self, ShownPart};
 use proconsul_engine::blocking;
 use proconsul_gocompat::duration;
@@ -18,10 +17,6 @@ use proconsul_gocompat::json::maps;
 use proconsul_gocompat::json::value::{Value, ValueKind};
 use proconsul_store::{Chain, ChainNode, ChainOverrides, ChainRequest, ChainTarget, ConfigValue};
 use proconsul_version::{Behaviour, Version};
-
-routes! {
-    "/v1/discovery-chain/" [GET POST] asks service:read on path => waits(chain);
-}
 
 failures! {
     /// The mode of mesh gateways is unknown.
@@ -54,7 +49,7 @@ impl Decode for OverridesBody {
 }
 
 /// Shows the chain of a service, with other settings if the body has some.
-async fn chain(mut request: Request) -> Result<Reply, Failure> {
+pub(super) async fn chain(mut request: Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let service = request.rest_text();
     if service.is_empty() {

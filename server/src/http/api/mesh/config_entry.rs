@@ -7,7 +7,6 @@ use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::request::selection::filter_by;
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::routes;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::entry::{self, EntryFlaw, ShownEntry};
 use proconsul_engine::blocking;
@@ -17,11 +16,6 @@ use proconsul_gocompat::json::value::Value;
 use proconsul_gocompat::number;
 use proconsul_store::{ConfigDelete, ConfigEntry, ConfigGet, ConfigList, ConfigWrite, Index};
 use proconsul_version::{Behaviour, Version};
-
-routes! {
-    "/v1/config" [PUT] => waits(apply);
-    "/v1/config/" [GET DELETE] => waits(&entries);
-}
 
 failures! {
     /// A read names an unknown kind.
@@ -62,7 +56,7 @@ impl Decode for EntryBody {
 }
 
 /// Writes an entry.
-async fn apply(mut request: Request) -> Result<Reply, Failure> {
+pub(super) async fn apply(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let version = request.version();
     let undecodable =
@@ -109,7 +103,7 @@ fn cas(request: &Request) -> Result<Option<Index>, Failure> {
 }
 
 /// Reads the entries of a kind, or reads or deletes the one with a kind and name.
-async fn entries(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn entries(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let path = request.rest_text();
     let (kind, name) = match path.split_once('/') {

@@ -9,17 +9,10 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::object::object;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::routes;
 use proconsul_engine::blocking;
 use proconsul_gocompat::number;
 use proconsul_store::{Index, Unchanging};
 use proconsul_version::Behaviour;
-
-routes! {
-    "/v1/connect/ca/roots" [GET] => waits(&roots);
-    "/v1/agent/connect/ca/roots" [GET] => waits(&agent_roots);
-    "/v1/connect/ca/configuration" [GET PUT] asks operator:write => at_once(configuration);
-}
 
 /// The fingerprint of the root certificate.
 const ROOT_ID: &str = "c4:33:7a:19:55:38:bb:b6:ed:71:7f:33:0b:c1:4b:b8:cd:aa:2a:56";
@@ -49,7 +42,7 @@ pub(super) fn check_is_on(request: &Request) -> Result<(), Failure> {
 }
 
 /// Lists the root certificates of the cluster: one, which is active and never changes.
-async fn roots(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     let wants_pem = match request.query.get("pem") {
         b"" => false,
@@ -70,7 +63,7 @@ async fn roots(request: &Request) -> Result<Reply, Failure> {
 }
 
 /// Lists the root certificates from the agent's cache.
-async fn agent_roots(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn agent_roots(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter()?;
     check_is_on(request)?;

@@ -7,18 +7,13 @@ use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::routes;
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
 use proconsul_store::{ConfigValue, GatewayService, GatewayServices};
 use proconsul_version::{Behaviour, Version};
 
-routes! {
-    "/v1/catalog/gateway-services/" [GET] asks service on path => waits(&gateway_services);
-}
-
 /// Lists the services of a gateway. Go prints a list that was never made as `null`.
-async fn gateway_services(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn gateway_services(request: &Request) -> Result<Reply, Failure> {
     let options = read_options(request)?;
     let gateway = request.named("gateway name")?;
     request.check_datacenter_of_read()?;
@@ -69,8 +64,8 @@ fn shown(row: &GatewayService, version: Version) -> impl Serialize + use<> {
         "SNI" if sni.is_some() => sni,
         "FromWildcard" if row.from_wildcard => true,
         "ServiceKind" if is_late && row.is_known && !is_ingress => "service",
-        "CreateIndex" => row.create_index,
-        "ModifyIndex" => row.modify_index,
+        "CreateIndex" => row.create_index.0,
+        "ModifyIndex" => row.modify_index.0,
         "AutoHostRewrite" if rewrites => true,
     }
 }

@@ -10,20 +10,11 @@ use crate::http::failure::{Failure, failures, quoted};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::{ReadOptions, Request};
-use crate::http::route::routes;
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::{ConfigGet, Index, Instance, Labels, ServiceList, Unchanging};
-use proconsul_version::{Behaviour, Version};
-
-routes! {
-    "/v1/peerings" [GET] asks peering => waits(&peerings), since Behaviour::Peering;
-    "/v1/peering/token" [POST] asks peering => waits(token), since Behaviour::Peering;
-    "/v1/peering/establish" [POST] asks peering => waits(establish), since Behaviour::Peering;
-    "/v1/peering/" [GET DELETE] asks peering => waits(&peering), since Behaviour::Peering;
-    "/v1/exported-services" [GET] asks mesh => waits(&exported_services), since Behaviour::ExportedServices;
-}
+use proconsul_version::Version;
 
 failures! {
     /// The path lacks the name of a peering.
@@ -45,7 +36,7 @@ go_struct! {
 }
 
 /// Lists the peerings: there are none.
-async fn peerings(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn peerings(request: &Request) -> Result<Reply, Failure> {
     request.check_partition()?;
     let options = request.read_options()?;
     request.authorize_read()?;
@@ -54,7 +45,7 @@ async fn peerings(request: &Request) -> Result<Reply, Failure> {
 }
 
 /// Reads or deletes the peering with a name. No peering exists; deleting a missing one succeeds.
-async fn peering(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn peering(request: &Request) -> Result<Reply, Failure> {
     request.check_partition()?;
     let name = request.rest_text();
     if name.is_empty() {
@@ -78,12 +69,12 @@ async fn wait_for_peers(request: &Request, options: ReadOptions) -> Index {
 }
 
 /// Refuses to make a token for a peer.
-async fn token(request: Request) -> Result<Reply, Failure> {
+pub(super) async fn token(request: Request) -> Result<Reply, Failure> {
     make(request, "generating a new peering token").await
 }
 
 /// Refuses to become the peer of another cluster.
-async fn establish(request: Request) -> Result<Reply, Failure> {
+pub(super) async fn establish(request: Request) -> Result<Reply, Failure> {
     make(request, "establishing a peering").await
 }
 
@@ -101,7 +92,7 @@ async fn make(mut request: Request, deed: &str) -> Result<Reply, Failure> {
 
 /// Lists the services that the entry of their kind exports, by name, each with the peers that may use it. A wildcard
 /// stands for the services of the catalog that it does not name.
-async fn exported_services(request: &Request) -> Result<Reply, Failure> {
+pub(super) async fn exported_services(request: &Request) -> Result<Reply, Failure> {
     request.check_partition()?;
     let options = request.read_options()?;
     request.authorize_read()?;

@@ -9,15 +9,9 @@ use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
-use crate::http::route::routes;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::VirtualAssign;
-use proconsul_version::Behaviour;
-
-routes! {
-    "/v1/internal/service-virtual-ip" [PUT] asks mesh:write => waits(assign), since Behaviour::ServiceVirtualIp;
-}
 
 failures! {
     /// There are more addresses than a service may have.
@@ -40,7 +34,7 @@ go_struct! {
 }
 
 /// Gives the service addresses, if it has one of its own. Says from which services they were taken.
-async fn assign(mut request: Request) -> Result<Reply, Failure> {
+pub(super) async fn assign(mut request: Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let sent = request.read_whole().await;
     let mut body = AddressesBody::default();

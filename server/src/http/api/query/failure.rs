@@ -1,6 +1,10 @@
-//! The errors of prepared queries before they reach the store (session.md 5).
+//! The errors of prepared queries (session.md 5).
 
-use crate::http::failure::failures;
+use crate::http::failure::refusal::{index_error, invalid_session};
+use crate::http::failure::{Failure, failures};
+use crate::http::request::Request;
+use proconsul_store::PreparedQueryRefusal;
+use proconsul_version::Behaviour;
 
 failures! {
     /// A new query has an id.
@@ -30,4 +34,43 @@ failures! {
         format!("Invalid prepared query: DNS TTL '{nanoseconds}', must be >=0");
     /// The required metadata of nodes is invalid.
     invalid_meta(problem: &str) => 500, format!("Invalid prepared query: {problem}");
+}
+
+/// Returns the error for a refusal of a call about a prepared query.
+pub(super) fn refused(request: &Request, refusal: &PreparedQueryRefusal) -> Failure {
+    let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
+    let text = match refusal {
+        PreparedQueryRefusal::NotFound => return Failure::new(404, "Query not found"),
+        PreparedQueryRefusal::MalformedId(error) => return Failure::new(500, lookup(*error)),
+        PreparedQueryRefusal::MalformedTarget(error) => {
+            return Failure::new(
+                500,
+                format!("Prepared Query lookup failed: {}", lookup(*error)),
+            );
+        }
+        PreparedQueryRefusal::NoTarget(id) => {
+            return Failure::new(
+                500,
+                format!("Cannot modify non-existent prepared query: '{id}'"),
+            );
+        }
+        PreparedQueryRefusal::MalformedSession(error) => {
+            format!("invalid session: {}", index_error(*error))
+        }
+        PreparedQueryRefusal::InvalidSession(id) => invalid_session(id),
+        PreparedQueryRefusal::NameIsQueryName(name) => {
+            format!("name '{name}' aliases an existing query name")
+        }
+        PreparedQueryRefusal::NameIsQueryId(name) => {
+            format!("name '{name}' aliases an existing query ID")
+        }
+        PreparedQueryRefusal::EmptyTemplateExists => {
+            "a query template with an empty name already exists".into()
+        }
+        PreparedQueryRefusal::TemplateFlaw(flaw) => {
+            format!("failed compiling template: {flaw}")
+        }
+    };
+    // The replicated state machine refuses these.
+    Failure::new(500, text).at_step("raft apply", request.has(Behaviour::KvApplyErrorPrefix))
 }

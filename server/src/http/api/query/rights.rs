@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::refused;
+use super::failure::refused;
 use crate::http::auth::permission_denied;
 use crate::http::auth::rights::Rights;
 use crate::http::failure::Failure;

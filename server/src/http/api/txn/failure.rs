@@ -1,9 +1,8 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
 use crate::http::api::catalog::failure as register;
-use crate::http::failure::{
-    EMPTY_ID, Failure, check_without_id_text, failures, node_name_text, quoted,
-};
+use crate::http::failure::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
+use crate::http::failure::{Failure, failures, quoted};
 use proconsul_config::definition::node_id;
 use proconsul_gocompat::quote::QuotedBy;
 use proconsul_store::{

@@ -1,5 +1,6 @@
 //! The settings of proxies and gateways. They are stored and shown; only the destination's name has an effect.
 
+#[cfg(feature = "dump")]
 use crate::image::value::{config, unset};
 
 /// The settings of a proxy. Unset fields are empty or zero.

@@ -132,7 +132,7 @@ pub(super) fn check_connect(request: &Request) -> Result<(), Failure> {
 }
 
 /// Lists the intentions that are about services.
-pub(super) async fn matching(request: &Request) -> Result<Reply, Failure> {
+pub(in crate::http::api::mesh) async fn matching(request: &Request) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     check_tenancy(request)?;
     let version = request.version();
@@ -209,7 +209,7 @@ where
 }
 
 /// Tells whether a service may call another: as the most exact intention says.
-pub(super) fn check(request: &Request) -> Result<Reply, Failure> {
+pub(in crate::http::api::mesh) fn check(request: &Request) -> Result<Reply, Failure> {
     request.read_options()?;
     check_tenancy(request)?;
     let version = request.version();

@@ -6,34 +6,26 @@ mod kept;
 
 use http::Method;
 
+pub(super) use self::asked::{check, matching};
 use self::asked::{
-    check, check_connect, check_namespace, check_right, check_tenancy, matching, may_read, only,
-    service, shown,
+    check_connect, check_namespace, check_right, check_tenancy, may_read, only, service, shown,
 };
 use self::body::{IntentionBody, read_body};
 use self::kept::{Way, flawed, in_rows, present, put, remove, table, write};
 use crate::http::auth::permission_denied;
 use crate::http::body::time;
-use crate::http::failure::{Failure, failures, index_error};
+use crate::http::failure::refusal::index_error;
+use crate::http::failure::{Failure, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
 use crate::http::request::Request;
 use crate::http::request::selection::filter_by;
-use crate::http::route::routes;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::entry::intention;
 use proconsul_config::entry::{self, ShownPart};
 use proconsul_engine::blocking;
 use proconsul_store::{ConfigValue, SessionId};
 use proconsul_version::Behaviour;
-
-routes! {
-    "/v1/connect/intentions" [GET POST] => waits(intentions);
-    "/v1/connect/intentions/" [GET PUT DELETE] => waits(with_id);
-    "/v1/connect/intentions/check" [GET] => at_once(check);
-    "/v1/connect/intentions/exact" [GET PUT DELETE] => waits(exact);
-    "/v1/connect/intentions/match" [GET] => waits(&matching);
-}
 
 failures! {
     /// The body of a new intention is not the expected JSON; `words` is Go's text.
@@ -61,7 +53,7 @@ fn may_write(name: &str) -> Question<'_> {
 }
 
 /// Lists the intentions, or makes one.
-async fn intentions(request: Request) -> Result<Reply, Failure> {
+pub(super) async fn intentions(request: Request) -> Result<Reply, Failure> {
     if request.method == Method::POST {
         return create(request).await;
     }
@@ -131,7 +123,7 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
 }
 
 /// Reads, replaces or deletes the intention with an id.
-async fn with_id(request: Request) -> Result<Reply, Failure> {
+pub(super) async fn with_id(request: Request) -> Result<Reply, Failure> {
     let id = request.rest_text();
     with_this_id(request, id).await
 }
@@ -239,7 +231,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
 }
 
 /// Reads, writes or deletes the intention between two services, named exactly.
-async fn exact(mut request: Request) -> Result<Reply, Failure> {
+pub(super) async fn exact(mut request: Request) -> Result<Reply, Failure> {
     if !request.has(Behaviour::IntentionEntries) {
         return with_this_id(request, "exact".to_owned()).await;
     }

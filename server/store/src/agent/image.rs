@@ -1,7 +1,5 @@
 //! The agent's state as plain data, and its restoration.
 
-mod shift;
-
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,11 +1,11 @@
-//! What a server starts with: the states and keys of its configuration's files.
+//! The data of files: the states and keys of its configuration's files.
 
 use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
-use super::StartError;
 use crate::control::{read_dump, writes_of};
+use crate::run::StartError;
 use proconsul_config::Config;
 use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
@@ -66,7 +66,7 @@ impl StartData {
     }
 
     /// Loads the states, then the keys.
-    pub(super) fn load(self, engine: &Engine, config: &Config) {
+    pub(in crate::run) fn load(self, engine: &Engine, config: &Config) {
         const SOUND: &str = "the state was checked when it was read";
         let management = &config.acl.tokens.initial_management;
         for state in self.states {
