@@ -5,7 +5,8 @@
 //! `services register`.
 
 use crate::document::tree::Tree;
-use crate::schema::read::{Known, Names, known_of};
+use crate::schema::names::{Known, Names};
+use crate::schema::read::known_of;
 use proconsul_store::NewService;
 
 /// Returns the names in a check. Five of them have a second spelling, in one word.

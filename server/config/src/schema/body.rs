@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use super::field::{At, Field, GoType, On, Shape, Source};
+use super::field::{At, Field, GoType, Shape, Source};
+use super::look::On;
 use proconsul_gocompat::json::context::{DecodeContext, ReleaseChange};
 use proconsul_gocompat::json::decode::{
     Decode, FieldSet, Fields, Found, Label, decode_members, ignore, in_decoder,

@@ -1,7 +1,8 @@
 //! Checks: their definitions, which the agent's bodies and configuration files have, and those of the catalog.
 
-use super::field::{Field, GoType, On, Shape, Table, field};
-use super::show::Shown;
+use super::field::{Field, GoType, Shape, Table, field};
+use super::look::On;
+use super::value::Shown;
 use crate::definition::CheckDefinition;
 use proconsul_gocompat::duration;
 use proconsul_store::{CheckRow, HealthCheckDefinition};

@@ -1,7 +1,8 @@
 //! The rows of the tables.
 
-use super::read::Names;
-use super::show::{Look, Put, PutField};
+use super::look::{Look, On};
+use super::names::Names;
+use super::value::{Put, PutField};
 use crate::document::tree::Tree;
 use proconsul_filter::{Match, Predicate};
 use proconsul_gocompat::json::context::{DecodeContext, UnknownFields};
@@ -50,53 +51,6 @@ impl GoType {
     pub const fn strict(name: &'static str) -> Self {
         let decoder = Decoder::Own(UnknownFields::Refused);
         Self { name, decoder }
-    }
-}
-
-/// A set of surfaces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct On(u16);
-
-impl On {
-    /// Bodies of the agent.
-    pub const AGENT_BODY: Self = Self(1);
-    /// Bodies of the catalog.
-    pub const CATALOG_BODY: Self = Self(1 << 1);
-    /// Bodies of transactions.
-    pub const TXN_BODY: Self = Self(1 << 2);
-    /// The sidecar of a service in a body of a transaction.
-    pub const TXN_SIDECAR: Self = Self(1 << 3);
-    /// Configuration files.
-    pub const FILES: Self = Self(1 << 4);
-    /// Answers with services as parts of their nodes.
-    pub const NODES: Self = Self(1 << 5);
-    /// Answers of the agent.
-    pub const AGENT: Self = Self(1 << 6);
-    /// Answers with services and their nodes in one object, where names of fields of the service begin so.
-    pub const INSTANCES: Self = Self(1 << 7);
-
-    /// All bodies.
-    pub const BODIES: Self = Self(0b1111);
-    /// Bodies with the types of Consul's client.
-    pub const CLIENT: Self = Self(0b1100);
-    /// All answers.
-    pub const ANSWERS: Self = Self(0b1110_0000);
-    /// All surfaces.
-    pub const ALL: Self = Self(0b1111_1111);
-
-    /// Returns the surfaces in either set.
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Returns the surfaces that are not in the other set.
-    pub const fn but(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// Whether the sets have a surface in common.
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 != 0
     }
 }
 

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use super::body::{self, In, Listed};
 use super::field::{At, Field, GoType, Place, Shape, Source};
-use super::read::{self, Names};
+use super::look::{Look, On, Surface};
+use super::names::Names;
+use super::read;
 use super::select::test_of;
-use super::show::{Look, Put, PutField, Shown, show_fields, show_named};
+use super::show::{show_fields, show_named};
+use super::value::{Put, PutField, Shown};
 use crate::document::tree::Tree;
 use proconsul_filter::{Match, Predicate};
 use proconsul_gocompat::json::context::DecodeContext;
@@ -231,7 +234,7 @@ fn test_member<T>(
     if names.is_empty() {
         return Err(claim.invalid_operator());
     }
-    let on = super::On::ANSWERS;
+    let on = On::ANSWERS;
     test_of(fields, claim, names, on, false, version)
         .unwrap_or_else(|| Err(claim.invalid_selector(names)))
 }
@@ -284,7 +287,7 @@ impl<K: Kind> Kind for BTreeMap<String, K> {
     }
 
     fn show(&self, look: &Look<'_>, fill: bool, put: Put<'_>) {
-        if look.surface == super::show::Surface::Stream && self.is_empty() {
+        if look.surface == Surface::Stream && self.is_empty() {
             return put(Shown::Null);
         }
         show_named(self, put, |value, put| value.show(look, fill, put));

@@ -15,12 +15,16 @@ pub mod body;
 mod check;
 mod field;
 mod kind;
+pub mod look;
+pub mod names;
 mod node;
 mod proxy;
 pub mod read;
 pub mod select;
 mod service;
 pub mod show;
+pub mod value;
 
-pub use field::{At, Field, GoType, On, Shape};
+pub use field::{At, Field, GoType, Shape};
+pub use look::On;
 pub use service::{given_weights, ungiven_service};

@@ -1,7 +1,8 @@
 //! Nodes.
 
-use super::field::{Field, GoType, On, Shape, Table, field};
+use super::field::{Field, GoType, Shape, Table, field};
 use super::kind::seen;
+use super::look::On;
 use super::show::Within;
 use proconsul_store::{NewNode, NodeRow};
 use proconsul_version::Behaviour;

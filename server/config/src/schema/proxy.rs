@@ -1,8 +1,8 @@
 //! The settings of proxies.
 
-use super::field::{At, Field, GoType, On, Shape, Table, field};
+use super::field::{At, Field, GoType, Shape, Table, field};
 use super::kind::{Group, Opaque};
-use super::show::Look;
+use super::look::{Look, On};
 use proconsul_store::{AccessLogs, EnvoyExtension, ExposedPath, Proxy, TransparentProxy, Upstream};
 use proconsul_version::Behaviour;
 

@@ -2,7 +2,8 @@
 
 use std::marker::PhantomData;
 
-use super::field::{Field, On, Source, Table};
+use super::field::{Field, Source, Table};
+use super::look::On;
 use proconsul_filter::{Fields, Match, Predicate};
 use proconsul_version::Version;
 

@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
-use super::field::{At, Field, GoType, On, Place, Shape, Table, field};
+use super::field::{At, Field, GoType, Place, Shape, Table, field};
 use super::kind::Group;
 use super::kind::seen;
-use super::show::{Look, Put, Shown, Surface, Within};
+use super::look::{Look, On, Surface};
+use super::show::Within;
+use super::value::{Put, Shown};
 use crate::document::tree::Tree;
 use proconsul_filter::{Match, Predicate};
 use proconsul_gocompat::json::context::DecodeContext;

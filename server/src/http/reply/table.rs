@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-pub(crate) use proconsul_config::schema::show::{Look, Surface};
+pub(crate) use proconsul_config::schema::look::{Look, Surface};
 
 /// A value that Go's `omitempty` may leave out.
 pub(crate) trait Empty {

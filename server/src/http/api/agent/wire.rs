@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use crate::http::reply::table::{Look, Surface, table};
 use crate::http::request::Request;
-use proconsul_config::schema::show::{AgentFacts, Row};
+use proconsul_config::schema::look::AgentFacts;
+use proconsul_config::schema::show::Row;
 use proconsul_store::{CheckRow, Index, LocalCheck, NewService};
 use proconsul_version::Behaviour;
 

@@ -8,7 +8,7 @@ use proconsul_config::document::shape;
 use proconsul_config::document::sources::{self, ConfigSource};
 use proconsul_config::document::tree::Tree;
 use proconsul_config::resolve::Errors;
-use proconsul_config::schema::read::{Known, Names};
+use proconsul_config::schema::names::{Known, Names};
 use proconsul_config::settings::Settings;
 use proconsul_config::settings::keys::{self, Remarks};
 use proconsul_version::Version;
