@@ -31,8 +31,11 @@ fn ok(server: &Server, method: &str, path: &str, body: &str) -> String {
     answer
 }
 
+/// A method and a path.
+type Endpoint = (&'static str, &'static str);
+
 /// The endpoints of guests, by feature, and whether this build has it.
-const GUESTS: [(&str, bool, &[(&str, &str)]); 5] = [
+const GUESTS: [(&str, bool, &[Endpoint]); 5] = [
     (
         "acl",
         cfg!(feature = "acl"),
