@@ -31,8 +31,11 @@ fn ok(server: &Server, method: &str, path: &str, body: &str) -> String {
     answer
 }
 
-/// The endpoints of guests, by feature, and whether this build has it.
-const GUESTS: [(&str, bool, &[(&str, &str)]); 5] = [
+/// A feature, whether this build has it, and endpoints that need it.
+type Guest = (&'static str, bool, &'static [(&'static str, &'static str)]);
+
+/// The features with endpoints.
+const GUESTS: [Guest; 5] = [
     (
         "acl",
         cfg!(feature = "acl"),
