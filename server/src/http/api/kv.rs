@@ -7,7 +7,6 @@ use bytes::Bytes;
 use http::header::{CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, X_CONTENT_TYPE_OPTIONS};
 use http::{Method, StatusCode};
 
-use crate::http::auth::authorize;
 use crate::http::auth::rights::Rights;
 use crate::http::body::kv::KvEntry;
 use crate::http::failure::{Failure, failures};
@@ -345,7 +344,7 @@ fn write(request: &Request, key: Key, verb: KvVerb) -> Result<Reply, Failure> {
         KvVerb::DeleteTree => Question::delete_tree(&name),
         _ => Question::write(Resource::Key, &name),
     };
-    authorize(request, question)?;
+    request.rights()?.check(question)?;
     let write = KvWrite { key, verb };
     let engine = &request.context.engine;
     let applied = if request.is_in_flight {

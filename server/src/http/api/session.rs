@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::auth::authorize;
 use crate::http::body::check::CheckId;
 use crate::http::body::durations::AnyDuration;
 use crate::http::failure::{Failure, failures};
@@ -193,7 +192,9 @@ fn new_session(request: &Request, body: CreateBody) -> Result<NewSession, Failur
     if body.node.is_empty() {
         return Err(missing_node());
     }
-    authorize(request, Question::write(Resource::Session, &body.node))?;
+    request
+        .rights()?
+        .check(Question::write(Resource::Session, &body.node))?;
     let behavior = match body.behavior.as_str() {
         "" | "release" => Behavior::Release,
         "delete" => Behavior::Delete,

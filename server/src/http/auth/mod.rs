@@ -15,12 +15,6 @@ use self::state::Acls;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use proconsul_acl::Question;
-
-/// Checks that the caller may do this. Without ACLs everybody may do everything.
-pub(crate) fn authorize(request: &Request, question: Question<'_>) -> Result<(), Failure> {
-    request.rights()?.check(question)
-}
 
 impl Request {
     /// Returns the ACLs of the server.
@@ -40,9 +34,14 @@ impl Request {
     /// Checks that the caller may do what the row of the route asks for, and that its token is known even if the row
     /// asks for nothing. The handler says when: what else is wrong may be told before (acl.md 2.9, 2.10).
     pub(crate) fn authorize(&self) -> Result<(), Failure> {
-        let rights = self.rights()?;
-        self.asked(|question| rights.check(question))
-            .unwrap_or(Ok(()))
+        self.authorize_with(&self.rights()?)
+    }
+
+    /// Checks what [`Request::authorize`] checks with rights that are known already.
+    pub(crate) fn authorize_with(&self, rights: &Rights) -> Result<(), Failure> {
+        let Some(ask) = self.asks else { return Ok(()) };
+        let name = ask.name(&self.context.config.node_name, &self.rest);
+        rights.check(ask.question(&self.method, &name))
     }
 
     /// Answers an endpoint that is not emulated, or that this server was built without, as `why` says. A caller without the
@@ -51,18 +50,5 @@ impl Request {
         self.authorize()?;
         let path = self.path_text();
         Err(Failure::not_answered(&self.method, &path, why))
-    }
-
-    /// Whether a caller with these rights may do what the row of the route asks for. If not, the request is refused.
-    pub(crate) fn is_allowed(&self, rights: &Rights) -> bool {
-        self.asked(|question| rights.grant(question))
-            .unwrap_or(true)
-    }
-
-    /// Passes on what the row asks for; `None` if that is nothing.
-    fn asked<T>(&self, then: impl FnOnce(Question<'_>) -> T) -> Option<T> {
-        let ask = self.asks?;
-        let name = ask.name(&self.context.config.node_name, &self.rest);
-        Some(then(ask.question(&self.method, &name)))
     }
 }

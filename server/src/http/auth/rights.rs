@@ -163,7 +163,7 @@ impl Rights {
         }
     }
 
-    /// Checks what [`Rights::check`] does, with an error that does not say which right is missing (acl.md 2.11.r6).
+    /// Checks what [`Rights::check`] checks, with an error that does not say which right is missing (acl.md 2.11.r6).
     pub(crate) fn check_silently(&self, question: Question<'_>) -> Result<(), Failure> {
         match self.grant(question) {
             true => Ok(()),

@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::http::api::agent::failure;
 use crate::http::api::agent::wire::{AgentService, HealthCheck, ServiceHealth, look};
-use crate::http::auth::authorize;
 use crate::http::failure::Failure;
 use crate::http::reply::{Reply, ReplyContent};
 use crate::http::request::Request;
@@ -99,7 +98,9 @@ pub(crate) fn by_name(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::unnamed_service("service Name", request.version()));
     }
     request.check_tenancy()?;
-    authorize(request, Question::read(Resource::Service, &name))?;
+    request
+        .rights()?
+        .check(Question::read(Resource::Service, &name))?;
     let store = request.context.engine.snapshot();
     let services = store.agent().services();
     let services: Vec<&NewService> = services

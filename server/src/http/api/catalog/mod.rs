@@ -312,7 +312,7 @@ fn filter_of_read<T: 'static>(
 pub(crate) fn has_early_rights(request: &Request) -> Result<bool, Failure> {
     request.check_datacenter_of_read()?;
     let rights = request.rights_of_read()?;
-    Ok(request.is_allowed(&rights))
+    Ok(request.authorize_with(&rights).is_ok())
 }
 
 /// Answers a read that the caller may not do with nothing (acl.md 7.r12).

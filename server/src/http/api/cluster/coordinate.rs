@@ -7,7 +7,6 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::http::auth::authorize;
 use crate::http::failure::{Failure, FailureKind, failures};
 use crate::http::reply::Reply;
 use crate::http::reply::object::object;
@@ -185,7 +184,9 @@ async fn update(mut request: Request) -> Result<Reply, Failure> {
     if sent.vec.len() != DIMENSIONS {
         return Err(incompatible());
     }
-    authorize(&request, Question::write(Resource::Node, &body.node))?;
+    request
+        .rights()?
+        .check(Question::write(Resource::Node, &body.node))?;
     let update = CoordinateUpdate(CoordinateRow {
         node: body.node,
         segment: body.segment,
