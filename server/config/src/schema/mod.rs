@@ -8,7 +8,7 @@
 //! | answers, in Go's order, and `?filter=` | [`show`], [`select`] |
 //! | configuration files | [`read`] |
 //!
-//! The kind of a field follows from the type of its place: see [`kind`]. A field that stands elsewhere on one surface has a
+//! The kind of a field follows from the type of its place: see `kind.rs`. A field that stands elsewhere on one surface has a
 //! second row for that surface.
 
 pub mod body;
