@@ -32,8 +32,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Restores a snapshot, as a client asks for it: see [`Store::restored_over`]. Blocked requests are answered with what
-    /// they have read before (operator.md 6.r8).
+    /// Restores a snapshot, as a client asks for it: see [`proconsul_store::Store::restored_over`]. Blocked requests are
+    /// answered with what they have read before (operator.md 6.r8).
     ///
     /// # Errors
     /// The image contradicts itself. Nothing has changed.
