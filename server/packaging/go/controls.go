@@ -1186,7 +1186,7 @@ func (c *Controls) NoAuto() {
 	c.call("DELETE", "/clock/auto", nil, nil, nil)
 }
 
-// Openapi returns this description, as JSON.
+// Openapi returns the OpenAPI description of these calls, as JSON.
 func (c *Controls) Openapi() map[string]any {
 	c.t.Helper()
 	var answer map[string]any

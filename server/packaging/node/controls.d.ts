@@ -710,7 +710,7 @@ export class Controls {
   }): Promise<Token>;
   /** Ends the jumps of the clock. */
   noAuto(): Promise<void>;
-  /** This description, as JSON. */
+  /** The OpenAPI description of these calls, as JSON. */
   openapi(): Promise<{ [name: string]: unknown }>;
   /** Makes a check passing. */
   passCheck(options: {

@@ -909,7 +909,7 @@ class Controls:
         self._call("DELETE", "/clock/auto")
 
     def openapi(self) -> dict[str, Any]:
-        """This description, as JSON."""
+        """The OpenAPI description of these calls, as JSON."""
         return self._call("GET", "/openapi.json")
 
     def pass_check(self, check: str, *, node: str | None = None) -> None:

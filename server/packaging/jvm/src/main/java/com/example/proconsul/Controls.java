@@ -326,7 +326,7 @@ public abstract class Controls {
         call("DELETE", "/clock/auto", null, null);
     }
 
-    /** This description, as JSON. */
+    /** The OpenAPI description of these calls, as JSON. */
     public Map<String, Object> openapi() {
         return Fields.map(call("GET", "/openapi.json", null, null));
     }
