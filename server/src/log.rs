@@ -6,9 +6,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
-use tokio::sync::Notify;
 use tracing::Level;
 use tracing::level_filters::LevelFilter;
+
+use proconsul_engine::sync::Signal;
 
 /// The most lines that wait for a listener, which is Consul's number.
 const LINES: usize = 512;
@@ -33,7 +34,7 @@ struct Queue {
     level: Level,
     form: Lines,
     waiting: Mutex<Waiting>,
-    filled: Notify,
+    filled: Signal,
 }
 
 #[derive(Debug, Default)]
@@ -53,7 +54,7 @@ impl Listener {
             level,
             form,
             waiting: Mutex::default(),
-            filled: Notify::new(),
+            filled: Signal::default(),
         });
         LISTENERS.write().push(Arc::clone(&queue));
         tracing::callsite::rebuild_interest_cache();
@@ -75,7 +76,7 @@ impl Listener {
 
     /// Waits until a line may be there.
     pub async fn filled(&self) {
-        self.0.filled.notified().await;
+        self.0.filled.wait().await;
     }
 }
 
@@ -94,7 +95,7 @@ impl Queue {
         if waiting.lines.len() < LINES && waiting.bytes + line.len() <= BYTES {
             waiting.bytes += line.len();
             waiting.lines.push_back(line);
-            self.filled.notify_one();
+            self.filled.set();
         }
     }
 }

@@ -10,8 +10,8 @@ pub use crate::http::Reload;
 pub use crate::https::DevCertificates;
 #[cfg(feature = "https")]
 pub use crate::https::Signed;
+pub use crate::run::host::serve_on_this_thread;
 pub use crate::run::{Reread, StartData, run};
-pub use proconsul_engine::threads::aside::serve_on_this_thread;
 
 /// Checks what a configuration defines, and its settings of HTTPS with the files that they name.
 ///

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::acl::AclConfig;
@@ -13,6 +14,7 @@ use crate::https::HttpsConfig;
 use crate::telemetry::TelemetryConfig;
 use proconsul_engine::clock::{Clock, Rate};
 use proconsul_engine::history::DEFAULT_CAPACITY;
+use proconsul_engine::host::Host;
 use proconsul_store::ConfigEntry;
 use proconsul_version::{Behaviour, Version};
 
@@ -260,14 +262,14 @@ impl Config {
         config
     }
 
-    /// Returns the clock of a server with this configuration, at its start.
-    pub fn clock(&self) -> Clock {
+    /// Returns the clock of a server with this configuration, at its start in `host`.
+    pub fn clock(&self, host: Arc<dyn Host>) -> Clock {
         let rate = if self.frozen {
             Rate::FROZEN
         } else {
             Rate::REAL
         };
-        Clock::new(rate, self.epoch.map(Epoch::since_unix))
+        Clock::new(host, rate, self.epoch.map(Epoch::since_unix))
     }
 
     /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two

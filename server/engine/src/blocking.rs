@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
+use crate::aside::{MANY_ROWS, leave};
 use crate::engine::{Engine, Found, Generation, WakeReason};
-use crate::threads::aside::{MANY_ROWS, leave};
 use proconsul_store::{Answer, Index, News, Read, ReadResult};
 
 /// The wait that a client asks for.

@@ -1,6 +1,5 @@
 //! The only source of randomness: ids and jitter, from a seed.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 /// A random generator whose seed decides all that it draws.
@@ -16,16 +15,6 @@ impl Entropy {
         Self {
             generator: fastrand::Rng::with_seed(seed),
         }
-    }
-
-    /// Returns a fresh seed from the operating system, for a run without a given seed.
-    ///
-    /// It has 53 bits: JSON readers that keep numbers as doubles can then read it and send it back, and two of a
-    /// million servers share one with a probability of 1 in 18,000.
-    #[must_use]
-    pub fn machine_seed() -> u64 {
-        // The keys of each state are the operating system's random bytes, or follow from them.
-        RandomState::new().build_hasher().finish() >> 11
     }
 
     /// Returns the seed of the server that was started `number`th on demand of a server with this seed: the same in
@@ -85,14 +74,6 @@ mod tests {
         };
         assert_eq!(shuffled(7), shuffled(7));
         assert_ne!(shuffled(7), shuffled(8));
-    }
-
-    #[test]
-    fn fresh_seeds_differ_and_are_exact_as_doubles() {
-        let seeds: std::collections::BTreeSet<u64> =
-            (0..1000).map(|_| Entropy::machine_seed()).collect();
-        assert_eq!(seeds.len(), 1000);
-        assert!(seeds.iter().all(|seed| *seed < 1 << 53));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What operating systems do differently: Unix sockets, special files, and, with the feature `processes`,
-//! signals and programs with all that they start; and how many threads run at once.
+//! signals and programs with all that they start; how many threads run at once; and the time.
 
 #[cfg(feature = "processes")]
 pub mod process;
+pub mod time;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]

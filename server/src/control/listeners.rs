@@ -1,15 +1,16 @@
 //! Opens and closes the listeners of a server, for restarts and outages.
 
 use std::net::SocketAddr;
-use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::sync::{Notify, watch};
 
-use super::Server;
+use super::{Server, parked};
 use proconsul_engine::clock::Patience;
-use proconsul_engine::threads::parked;
+use proconsul_engine::host::Host;
+use proconsul_engine::sync::{Event, either};
 
 /// How long the sockets may take to close or listen again, in the machine's time.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -17,9 +18,10 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 /// Whether the sockets of a server should listen, and whether they do.
 #[derive(Debug)]
 pub(crate) struct Listeners {
-    wanted: watch::Sender<bool>,
+    is_wanted: AtomicBool,
+    wanted: Event,
     standing: Mutex<Standing>,
-    changed: Notify,
+    changed: Event,
 }
 
 #[derive(Debug, Default)]
@@ -37,9 +39,10 @@ struct Standing {
 impl Default for Listeners {
     fn default() -> Self {
         Self {
-            wanted: watch::Sender::new(true),
+            is_wanted: AtomicBool::new(true),
+            wanted: Event::default(),
             standing: Mutex::default(),
-            changed: Notify::new(),
+            changed: Event::default(),
         }
     }
 }
@@ -52,9 +55,12 @@ impl Listeners {
 
     /// Waits until the listeners should be open, or closed, as `open` says.
     pub(crate) async fn are(&self, open: bool) {
-        let mut wanted = self.wanted.subscribe();
-        if wanted.wait_for(|wanted| *wanted == open).await.is_err() {
-            std::future::pending::<()>().await;
+        loop {
+            let wanted = self.wanted.next();
+            if self.is_wanted() == open {
+                return;
+            }
+            wanted.await;
         }
     }
 
@@ -67,7 +73,7 @@ impl Listeners {
             self.want(true);
         }
         drop(standing);
-        self.changed.notify_waiters();
+        self.changed.notify();
     }
 
     /// Notes that a socket listens again, or why it cannot.
@@ -76,34 +82,41 @@ impl Listeners {
         standing.closed -= 1;
         standing.failure = opened.err().map(|error| format!("{address}: {error}"));
         drop(standing);
-        self.changed.notify_waiters();
+        self.changed.notify();
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.is_wanted.load(Ordering::Acquire)
     }
 
     fn want(&self, open: bool) {
-        self.wanted.send_replace(open);
+        self.is_wanted.store(open, Ordering::Release);
+        self.wanted.notify();
     }
 
     /// Closes or opens the listeners, and waits until all sockets have followed. An earlier change is completed first: a
     /// socket that is about to close looks like an open one.
-    async fn set(&self, open: bool) -> Result<(), ListenerError> {
-        self.followed().await?;
+    async fn set(&self, host: &Arc<dyn Host>, open: bool) -> Result<(), ListenerError> {
+        self.followed(host).await?;
         self.want(open);
-        self.followed().await
+        self.followed(host).await
     }
 
     /// Waits until all sockets are as wanted.
-    async fn followed(&self) -> Result<(), ListenerError> {
-        let patience = Patience::of(AT_ONCE);
-        let mut over = pin!(patience.over());
+    async fn followed(&self, host: &Arc<dyn Host>) -> Result<(), ListenerError> {
+        let patience = Patience::new(host, AT_ONCE);
+        let mut over = patience.over();
         loop {
-            let changed = self.changed.notified();
+            let changed = self.changed.next();
             if let Some(outcome) = self.outcome() {
                 return outcome;
             }
-            tokio::select! {
-                () = changed => {}
-                () = &mut over => return Err(ListenerError("the sockets did not follow in time".to_owned())),
+            if patience.left().is_zero() {
+                return Err(ListenerError(
+                    "the sockets did not follow in time".to_owned(),
+                ));
             }
+            either(changed, &mut over).await;
         }
     }
 
@@ -113,7 +126,7 @@ impl Listeners {
         if let Some(failure) = standing.failure.take() {
             return Some(Err(ListenerError(failure)));
         }
-        let open = *self.wanted.borrow();
+        let open = self.is_wanted();
         let closed = if open { 0 } else { standing.sockets };
         (standing.closed == closed && !standing.reopen).then_some(Ok(()))
     }
@@ -123,7 +136,7 @@ impl Listeners {
         let mut standing = self.standing.lock();
         if standing.closed == standing.sockets {
             self.want(true);
-        } else if !*self.wanted.borrow() {
+        } else if !self.is_wanted() {
             standing.reopen = true;
         }
     }
@@ -223,10 +236,11 @@ impl Server {
     }
 
     async fn set_doors(&self, open: bool) -> Result<(), ListenerError> {
-        tokio::select! {
-            set = self.listeners.set(open) => set,
-            () = self.engine.closed() => Err(ListenerError("the server has stopped".to_owned())),
-        }
+        let stopped = async {
+            self.engine.closed().await;
+            Err(ListenerError("the server has stopped".to_owned()))
+        };
+        either(self.listeners.set(self.engine.host(), open), stopped).await
     }
 
     /// Returns the listeners, for the listening sockets.

@@ -10,6 +10,7 @@ mod history;
 #[cfg(feature = "control-http")]
 pub(crate) mod http;
 mod listeners;
+mod parked;
 #[cfg(feature = "control-http")]
 mod servers;
 mod state;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::Server;
-use proconsul_engine::Advance;
+use super::{Server, parked};
 use proconsul_engine::clock::Rate;
 use proconsul_engine::history::Record;
+use proconsul_engine::{Advance, Advanced};
 #[cfg(feature = "control-http")]
 use proconsul_store::Deadline;
 use proconsul_store::timestamp::Timestamp;
@@ -57,8 +57,7 @@ impl Server {
     /// Anything else works there, too, since servers have threads of their own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {
-        self.engine
-            .advance_blocking(Advance::By(duration), "advance")
+        self.advance_here(Advance::By(duration), "advance")
     }
 
     /// Moves the clock as [`Server::advance`] does, on any runtime, without holding a thread. Dropping the future stops
@@ -74,8 +73,7 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn advance_to_next(&self) -> Vec<Record> {
-        self.engine
-            .advance_blocking(Advance::ToNext, "advance_to_next")
+        self.advance_here(Advance::ToNext, "advance_to_next")
     }
 
     /// Moves the clock as [`Server::advance_to_next`] does, on any runtime, without holding a thread.
@@ -136,12 +134,34 @@ impl Server {
     /// As [`Server::advance`].
     #[track_caller]
     pub fn jump(&self, duration: Duration) -> Vec<Record> {
-        self.engine
-            .advance_blocking(Advance::Late(duration), "jump")
+        self.advance_here(Advance::Late(duration), "jump")
     }
 
     /// Lets `duration` pass as [`Server::jump`] does, on any runtime, without holding a thread.
     pub async fn jump_async(&self, duration: Duration) -> Vec<Record> {
         self.engine.advance(Advance::Late(duration)).await
+    }
+
+    /// Moves the clock, and parks this thread meanwhile. Returns what that caused.
+    ///
+    /// # Panics
+    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in
+    /// vain: that must not look like an advance that went well. `name` is the method that the caller used.
+    #[track_caller]
+    fn advance_here(&self, advance: Advance, name: &str) -> Vec<Record> {
+        let stops_others = parked::stops_its_runtime();
+        assert!(
+            !stops_others || !self.engine.is_advancing(),
+            "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
+             would go on meanwhile, use `{name}_async(..).await`"
+        );
+        let Advanced { caused, in_vain } = parked::park_on(self.engine.advance_and_settle(advance));
+        if let Some(whom) = in_vain.filter(|_| stops_others) {
+            panic!(
+                "`{name}` timed out waiting for {whom}, on the thread of a current-thread runtime: no task went on \
+                 meanwhile, use `{name}_async(..).await`"
+            );
+        }
+        caused
     }
 }

@@ -4,9 +4,10 @@
 
 use std::time::Duration;
 
-use super::Server;
+use super::{Server, parked};
+use proconsul_engine::barrier::{self, Barrier};
 use proconsul_engine::history::{Filter, Record};
-use proconsul_engine::{Blocked, BlockedOn, Held, Unmet, barrier};
+use proconsul_engine::{Blocked, BlockedOn, Held, State, Unmet};
 
 /// # Waiting
 impl Server {
@@ -44,8 +45,7 @@ impl Server {
         patience: Duration,
     ) -> Result<Vec<Blocked>, Unmet> {
         let barrier = barrier::blocked(on, count);
-        self.engine
-            .wait_here(barrier, patience, "wait_blocked_async")
+        self.wait_here(barrier, patience, "wait_blocked_async")
     }
 
     /// Waits as [`Server::wait_blocked`] does, on any runtime, without holding a thread. Patience is the machine's
@@ -70,8 +70,7 @@ impl Server {
     /// # Errors
     /// No such record came within `patience`. Otherwise as [`Server::wait_blocked`].
     pub fn wait_for(&self, filter: &Filter, patience: Duration) -> Result<Record, Unmet> {
-        self.engine
-            .wait_here(barrier::recorded(filter), patience, "wait_for_async")
+        self.wait_here(barrier::recorded(filter), patience, "wait_for_async")
     }
 
     /// Waits as [`Server::wait_for`] does, on any runtime, without holding a thread.
@@ -93,8 +92,7 @@ impl Server {
     /// # Errors
     /// Some were still being worked on when `patience` was over; says which. Otherwise as [`Server::wait_blocked`].
     pub fn wait_idle(&self, patience: Duration) -> Result<(), Unmet> {
-        self.engine
-            .wait_here(barrier::idle(), patience, "wait_idle_async")
+        self.wait_here(barrier::idle(), patience, "wait_idle_async")
     }
 
     /// Waits as [`Server::wait_idle`] does, on any runtime, without holding a thread.
@@ -103,5 +101,19 @@ impl Server {
     /// Some were still being worked on when `patience` was over, or the server stopped.
     pub async fn wait_idle_async(&self, patience: Duration) -> Result<(), Unmet> {
         self.engine.wait_until(barrier::idle(), patience).await
+    }
+
+    /// Waits for a barrier, and parks this thread meanwhile. Fails at once if the thread would wait for itself, which names
+    /// `twin` as the method to use.
+    fn wait_here<T>(
+        &self,
+        barrier: Barrier<impl FnMut(&State) -> Option<T>>,
+        patience: Duration,
+        twin: &'static str,
+    ) -> Result<T, Unmet> {
+        if parked::stops_its_runtime() {
+            return Err(self.engine.blocks_its_runtime(barrier, twin));
+        }
+        parked::park_on(self.engine.wait_until(barrier, patience))
     }
 }

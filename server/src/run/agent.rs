@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::acl::{acl_start, may_write_own_node, start_acls};
+use super::host::MachineHost;
 use super::{Reread, StartData};
 use crate::http::Reload;
 use proconsul_config::Config;
@@ -45,7 +46,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, data: StartData) -> Arc<Eng
     let mut rules = rules_of(config.version);
     rules.virtual_addresses &= config.connect;
     let store = Store::new(rules, before);
-    let clock = config.clock();
+    let clock = config.clock(MachineHost::shared());
     let metrics = metrics_settings(config, &clock);
     let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {

@@ -3,6 +3,7 @@
 mod acl;
 mod agent;
 mod data;
+pub(crate) mod host;
 pub(super) mod https;
 #[cfg(not(feature = "probes"))]
 mod no_probes;
@@ -35,8 +36,8 @@ pub use data::StartData;
 use proconsul_config::resolve::data::take_service_files;
 use proconsul_config::{Config, Epoch};
 use proconsul_engine::Engine;
-use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::syscall::error_text;
+use proconsul_os::time;
 use proconsul_version::Version;
 use running::Running;
 use shared_threads::THREADS;
@@ -278,7 +279,7 @@ impl Builder {
         let checked = self.config.check_definitions();
         checked.map_err(StartError::Definition)?;
         take_service_files(&mut self.config).map_err(StartError::Data)?;
-        let seed = self.config.seed.unwrap_or_else(Entropy::machine_seed);
+        let seed = self.config.seed.unwrap_or_else(time::machine_seed);
         let config = Arc::new(self.config.with_seed(seed));
         let data = StartData::read(&config)?;
         let engine = new_engine(&config, seed, data);
@@ -382,7 +383,7 @@ pub async fn run(
         https,
         control,
     };
-    let seed = config.seed.unwrap_or_else(Entropy::machine_seed);
+    let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
     let engine = new_engine(&config, seed, start);
     let server = new_handle(&engine, &config, seed, &sockets, certificates);

@@ -86,7 +86,7 @@ impl Running {
     pub(super) async fn until(self, stop: impl Future<Output = ()>) {
         tokio::select! {
             () = stop => {}
-            () = self.context.left.notified() => {}
+            () = self.context.left.wait() => {}
         }
         // Ends what still waits for the server, among it calls of the control plane.
         self.engine.close();

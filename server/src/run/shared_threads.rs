@@ -12,7 +12,7 @@ use std::thread::Builder;
 use parking_lot::Mutex;
 use tokio::runtime::{self, Handle};
 
-use proconsul_engine::threads::aside;
+use super::host;
 use proconsul_os::CORES;
 
 /// Those of this process.
@@ -55,7 +55,7 @@ fn start() -> io::Result<Handle> {
     let thread = Builder::new().name("proconsul".into());
     thread.spawn(move || {
         IS_SHARED.set(true);
-        aside::serve_on_this_thread();
+        host::serve_on_this_thread();
         runtime.block_on(pending::<()>());
     })?;
     Ok(handle)

@@ -15,8 +15,8 @@ use crate::output;
 use crate::output::writer::Importance;
 use proconsul::log::Lines;
 use proconsul_config::{Config, LogLevel};
-use proconsul_engine::clock::wall_clock;
 use proconsul_gocompat::json::encode;
+use proconsul_os::time::wall_clock;
 use proconsul_version::Behaviour;
 
 /// Prints the events of this crate as lines. The target of an event is the name of Consul's logger, such as

@@ -29,10 +29,10 @@ use proconsul_config::resolve::listen::open_control;
 use proconsul_config::settings::environment::Variables;
 use proconsul_config::settings::flags::flags;
 use proconsul_config::settings::go_flags;
-use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::CORES;
 use proconsul_os::process::{Caught, Signals};
+use proconsul_os::time::machine_seed;
 use proconsul_version::Behaviour;
 
 /// The help before the list of flags.
@@ -71,7 +71,7 @@ pub(super) fn run(program: &str, arguments: &[String], variables: Variables) -> 
     };
     // The seed is chosen here, because the banner shows the node id, which is derived from it.
     let config = &mut prepared.resolved.config;
-    *config = config.with_seed(config.seed.unwrap_or_else(Entropy::machine_seed));
+    *config = config.with_seed(config.seed.unwrap_or_else(machine_seed));
     if let Some(line) = prepared.loaded.without_effect() {
         output::err(&line);
     }

@@ -11,9 +11,9 @@ use crate::agent;
 use crate::commands::support::flags::Given;
 use crate::commands::support::table::columns;
 use crate::output;
-use proconsul_engine::entropy::Entropy;
 use proconsul_gocompat::json::document::document;
 use proconsul_gocompat::json::encode::reprint::compact;
+use proconsul_os::time::machine_seed;
 
 commands! {
     "connect ca get-config" "" get_config "Prints the configuration of Connect's authority" {}
@@ -56,7 +56,7 @@ async fn get_config(given: Given) -> Outcome {
 }
 
 async fn keygen(_: Given) -> Outcome {
-    let key = [(); 4].map(|()| Entropy::machine_seed().to_be_bytes());
+    let key = [(); 4].map(|()| machine_seed().to_be_bytes());
     Ok(BASE64_STANDARD.encode(key.concat()) + "\n")
 }
 

@@ -12,7 +12,7 @@ use proconsul_client::{Client, Consistency, Error, Status};
 
 use super::{Outcome, go_text};
 use crate::commands::support::flags::Given;
-use proconsul_engine::clock::machine_sleep;
+use proconsul_os::time::sleep;
 
 commands! {
     "ready" "" ready "Waits until keys and sessions work (not in Consul)" {
@@ -42,13 +42,13 @@ async fn ready(given: Given) -> Outcome {
     let asked = async {
         while let Err(flaw) = flaw_of(&client, &reads).await {
             *why.borrow_mut() = flaw;
-            machine_sleep(PAUSE).await;
+            sleep(PAUSE).await;
         }
     };
     let address = client.address();
     tokio::select! {
         () = asked => Ok(format!("{address} is ready: keys and sessions work\n")),
-        () = machine_sleep(patience) => {
+        () = sleep(patience) => {
             let why = why.borrow();
             Err(format!("{address} is not ready after {patience:?}: {why}").into())
         }

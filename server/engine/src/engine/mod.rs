@@ -15,16 +15,17 @@ mod waiter;
 
 use std::sync::Arc;
 
-use parking_lot::{RwLock, RwLockWriteGuard};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use tokio::sync::{Notify, Semaphore};
+use parking_lot::{RwLock, RwLockWriteGuard};
 
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::History;
+use crate::host::Host;
 use crate::metrics::{Measured, Metrics, MetricsSettings};
-use mutate::State;
+use crate::sync::{Event, yield_once};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{
     Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
@@ -33,10 +34,11 @@ use proconsul_store::{
 
 pub use mutate::Checkpoint;
 pub use mutate::Generation;
+pub use mutate::State;
 pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
-pub use time::Advance;
+pub use time::{Advance, Advanced};
 pub use waiter::{Found, Waiter, WakeReason};
 
 /// One Consul's state, and everything that happens to it.
@@ -44,16 +46,16 @@ pub use waiter::{Found, Waiter, WakeReason};
 pub struct Engine {
     state: RwLock<State>,
     clock: Arc<Clock>,
-    /// Notified when the next deadline may have changed, for [`Engine::run`].
-    deadlines: Notify,
     /// Whether a history is kept and requests are followed.
     observed: bool,
     /// Notified when anything happened, for barriers in this process. Only if the engine is observed.
-    happened: Notify,
+    happened: Event,
     /// What is counted and measured.
     metrics: Metrics,
-    /// Its one permit is held while the clock is moved: one advance begins when the one before has ended.
-    advances: Semaphore,
+    /// Whether a call moves the clock: one advance begins when the one before has ended.
+    is_advancing: AtomicBool,
+    /// Notified when an advance has ended.
+    advanced: Event,
 }
 
 impl Engine {
@@ -75,10 +77,10 @@ impl Engine {
             observed: history.is_on(),
             state: RwLock::new(State::new(store, entropy, history)),
             clock: clock.into(),
-            deadlines: Notify::new(),
-            happened: Notify::new(),
+            happened: Event::default(),
             metrics: Metrics::default(),
-            advances: Semaphore::new(1),
+            is_advancing: AtomicBool::new(false),
+            advanced: Event::default(),
         }
     }
 
@@ -100,6 +102,12 @@ impl Engine {
         &self.clock
     }
 
+    /// Returns what the server runs in.
+    #[must_use]
+    pub fn host(&self) -> &Arc<dyn Host> {
+        self.clock.host()
+    }
+
     fn lock(&self) -> RwLockWriteGuard<'_, State> {
         between_steps();
         self.state.write()
@@ -108,7 +116,7 @@ impl Engine {
     /// Wakes the barriers after something happened.
     fn announce(&self) {
         if self.observed {
-            self.happened.notify_waiters();
+            self.happened.notify();
         }
     }
 
@@ -234,11 +242,10 @@ impl Engine {
         self.state.write().entropy.below(limit)
     }
 
-    /// Applies what is due, when it is due, for ever. Requests do not depend on it, since each applies what is due
-    /// first; waiters do.
+    /// Applies what is due, when it is due, for ever, and wakes those who sleep on the clock. Requests do not depend on it,
+    /// since each applies what is due first; waiters do.
     pub async fn run(&self) {
         loop {
-            let changed = self.deadlines.notified();
             let jumped = self.auto_advance_if_all_blocked();
             self.tell_delayed();
             let deadline = self.with_state(|state, _| {
@@ -250,13 +257,11 @@ impl Engine {
                     .chain(delayed)
                     .min()
             });
-            match deadline {
-                _ if jumped => tokio::task::yield_now().await,
-                Some(deadline) => tokio::select! {
-                    () = self.clock.sleep_until(deadline) => {}
-                    () = changed => {}
-                },
-                None => changed.await,
+            self.clock.fire();
+            if jumped {
+                yield_once().await;
+            } else {
+                self.clock.sleep_until_timer(deadline).await;
             }
         }
     }

@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use tokio::sync::Notify;
-
 use super::observe::calls::{Calls, WakeDelay, WakeSignal};
 use super::runs::RunOrder;
 use super::{Engine, between_steps};
+use crate::aside;
 use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
-use crate::threads::aside;
+use crate::sync::Signal;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::watch::Registry;
 use proconsul_store::{Command, Effects, LogEntry, Store};
@@ -37,8 +36,8 @@ pub struct State {
     pub(super) runs: VecDeque<RunOrder>,
     /// The number of runs that are ordered or under way.
     pub(super) runs_open: usize,
-    /// Notified when there is an order.
-    pub(super) runs_due: Arc<Notify>,
+    /// Set when there is an order.
+    pub(super) runs_due: Arc<Signal>,
 }
 
 /// A state, and the time at which it was kept.
@@ -93,7 +92,7 @@ impl Engine {
             let result = change(&mut mutation);
             let (woken, put_off) = (mutation.woken, mutation.has_put_off);
             if put_off || state.store.next_deadline() != deadline {
-                self.deadlines.notify_one();
+                self.clock.changed.set();
             }
             (result, woken)
         };
@@ -118,7 +117,7 @@ impl State {
         self.runs.extend(stops);
         let starts = effects.runs.iter().cloned().map(RunOrder::Start);
         self.runs.extend(starts);
-        self.runs_due.notify_one();
+        self.runs_due.set();
     }
 
     pub(super) fn new(store: Store, entropy: Entropy, history: History) -> Self {
@@ -220,7 +219,7 @@ impl Mutation<'_> {
     fn exchange(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
         let before = self.state.store.clone();
         change(&mut self.state.store, self.now);
-        aside::free(before.rows(), before);
+        aside::free(self.clock.host(), before.rows(), before);
         self.state.history.forget_delays();
         self.state.store.run_checks_again(self.now);
         self.apply_due();
@@ -313,7 +312,7 @@ impl Mutation<'_> {
         }
         self.find_woken(at, noted, &applied.effects);
         self.state.take_runs(&applied.effects);
-        aside::free(applied.effects.rows(), applied.effects);
+        aside::free(self.clock.host(), applied.effects.rows(), applied.effects);
         applied.result
     }
 

@@ -25,7 +25,7 @@ impl Engine {
                 }
                 Arc::clone(&state.runs_due)
             };
-            due.notified().await;
+            due.wait().await;
         }
     }
 

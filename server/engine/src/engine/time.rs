@@ -1,14 +1,12 @@
 //! Time travel: the clock moves through every deadline on the way, and waits at each for the waiters that it wakes.
 
-use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
-
-use tokio::sync::SemaphorePermit;
 
 use super::{Engine, between_steps};
 use crate::clock::{Patience, Rate};
 use crate::history::{Filter, Record};
-use crate::threads::parked;
+use crate::sync::{either, yield_once};
 use proconsul_store::timestamp::Timestamp;
 
 /// How long an advance waits without progress for the waiters that it woke, in the machine's time, for all its deadlines
@@ -39,11 +37,12 @@ pub enum Advance {
 }
 
 /// What moving the clock came to.
-struct Advanced {
+#[derive(Debug)]
+pub struct Advanced {
     /// What it caused.
-    caused: Vec<Record>,
+    pub caused: Vec<Record>,
     /// What it timed out waiting for, in words.
-    in_vain: Option<&'static str>,
+    pub in_vain: Option<&'static str>,
 }
 
 /// How much longer an advance waits, for all its deadlines together: waiting that ends well costs nothing of it.
@@ -83,46 +82,34 @@ impl Settling {
 }
 
 /// The right to move the clock. Dropping it lets the next one move it.
-struct Advancing<'a> {
-    engine: &'a Engine,
-    permit: Option<SemaphorePermit<'a>>,
-}
+struct Advancing<'a>(&'a Engine);
 
 impl Drop for Advancing<'_> {
     fn drop(&mut self) {
-        drop(self.permit.take());
+        self.0.is_advancing.store(false, Ordering::Release);
+        self.0.advanced.notify();
         // The clock jumps by itself only while no call moves it.
-        self.engine.deadlines.notify_one();
+        self.0.clock.changed.set();
     }
 }
 
 impl Engine {
-    /// Moves the clock, and parks this thread meanwhile. Returns what that caused.
-    ///
-    /// # Panics
-    /// The calling thread runs all tasks of a current-thread runtime, and the clock would wait for one of them, in
-    /// vain: that must not look like an advance that went well. `name` is the method that the caller used.
-    #[track_caller]
-    pub fn advance_blocking(&self, advance: Advance, name: &str) -> Vec<Record> {
-        let stops_others = parked::stops_its_runtime();
-        assert!(
-            !stops_others || !self.is_advancing(),
-            "`{name}` would wait for another that moves the clock, on the thread of a current-thread runtime: no task \
-             would go on meanwhile, use `{name}_async(..).await`"
-        );
-        let Advanced { caused, in_vain } = parked::park_on(self.advance_and_settle(advance));
-        if let Some(whom) = in_vain.filter(|_| stops_others) {
-            panic!(
-                "`{name}` timed out waiting for {whom}, on the thread of a current-thread runtime: no task went on \
-                 meanwhile, use `{name}_async(..).await`"
-            );
-        }
-        caused
+    /// Returns whether a call is moving the clock.
+    #[must_use]
+    pub fn is_advancing(&self) -> bool {
+        self.is_advancing.load(Ordering::Acquire)
     }
 
-    /// Returns whether a call is moving the clock.
-    fn is_advancing(&self) -> bool {
-        self.advances.available_permits() == 0
+    /// Waits until no other call moves the clock.
+    async fn may_advance(&self) -> Advancing<'_> {
+        loop {
+            // Armed before the look, or an end in between would be missed.
+            let advanced = self.advanced.next();
+            if !self.is_advancing.swap(true, Ordering::AcqRel) {
+                return Advancing(self);
+            }
+            advanced.await;
+        }
     }
 
     /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves
@@ -131,12 +118,9 @@ impl Engine {
         self.advance_and_settle(advance).await.caused
     }
 
-    async fn advance_and_settle(&self, advance: Advance) -> Advanced {
-        let permit = self.advances.acquire().await;
-        let _advancing = Advancing {
-            engine: self,
-            permit: Some(permit.expect("the semaphore is never closed")),
-        };
+    /// Moves the clock as [`Engine::advance`] does, and says what it has timed out waiting for.
+    pub async fn advance_and_settle(&self, advance: Advance) -> Advanced {
+        let _advancing = self.may_advance().await;
         let before = self.last_record();
         let mut settling = Settling::default();
         match advance {
@@ -170,10 +154,10 @@ impl Engine {
             }
             self.settle(settling).await;
             // Other tasks go on, and a dropped future is noticed.
-            parked::yield_once().await;
+            yield_once().await;
         }
         self.mutate(|mutation| mutation.advance_to(target));
-        self.deadlines.notify_one();
+        self.clock.changed.set();
         self.settle(settling).await;
     }
 
@@ -200,7 +184,7 @@ impl Engine {
             let target = mutation.now().plus(duration);
             mutation.jump_to(target, text);
         });
-        self.deadlines.notify_one();
+        self.clock.changed.set();
     }
 
     /// Returns the next point in time at which something happens by itself: a TTL, a lock-delay, a tombstone, a wait,
@@ -213,14 +197,14 @@ impl Engine {
     /// Sets how fast the clock runs.
     pub fn set_rate(&self, rate: Rate) {
         self.clock.set_rate(rate);
-        self.deadlines.notify_one();
+        self.clock.changed.set();
     }
 
     /// Lets the clock jump to the next deadline whenever at least `clients` requests are open and all of them are
     /// blocked; `None` switches that off.
     pub fn auto_advance(&self, clients: Option<usize>) {
         self.lock().auto_advance = clients;
-        self.deadlines.notify_one();
+        self.clock.changed.set();
     }
 
     /// Lets the clock jump if it is time to. Returns whether it did.
@@ -246,7 +230,7 @@ impl Engine {
     /// Notes that a request is blocked or has ended: now all open requests may be blocked, and the clock may jump.
     pub(super) fn consider_auto_advance(&self) {
         if self.lock().auto_advance.is_some() {
-            self.deadlines.notify_one();
+            self.clock.changed.set();
         }
     }
 
@@ -264,13 +248,13 @@ impl Engine {
     /// Waits until every woken request has been answered or is blocked again, and until the checks that were run have a
     /// result; each for a limited time.
     async fn settle(&self, settling: &mut Settling) {
-        let for_answers = Patience::of(settling.for_answers);
-        let for_runs = Patience::of(settling.for_runs);
-        let mut answers_over = pin!(for_answers.over());
-        let mut runs_over = pin!(for_runs.over());
+        let for_answers = Patience::new(self.host(), settling.for_answers);
+        let for_runs = Patience::new(self.host(), settling.for_runs);
+        let mut answers_over = for_answers.over();
+        let mut runs_over = for_runs.over();
         loop {
             // Armed before the look, or a change in between would be missed.
-            let happened = self.happened.notified();
+            let happened = self.happened.next();
             let Some(unsettled) = self.unsettled(settling) else {
                 return;
             };
@@ -281,9 +265,16 @@ impl Engine {
                     Unsettled::Runs => runs_over.as_mut().await,
                 }
             };
-            tokio::select! {
-                () = happened => {}
-                () = over => settling.give_up(unsettled),
+            let happened = async {
+                happened.await;
+                true
+            };
+            let over = async {
+                over.await;
+                false
+            };
+            if !either(happened, over).await {
+                settling.give_up(unsettled);
             }
         }
     }

@@ -6,6 +6,7 @@ use super::mutate::Generation;
 use super::observe::calls::{Parked, WakeSignal};
 use super::{Engine, between_steps};
 use crate::history::{CallId, WokenBy};
+use crate::sync::either;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::watch::WaiterId;
 use proconsul_store::{Answer, Index, Read, ReadResult, ReadSet, Subject};
@@ -116,11 +117,15 @@ impl Waiter<'_> {
     pub async fn wait(&self) -> WakeReason {
         between_steps();
         self.park();
-        let in_time = tokio::select! {
-            biased;
-            () = self.told.notified() => true,
-            () = self.engine.clock().sleep_until(self.until) => false,
+        let told = async {
+            self.told.notified().await;
+            true
         };
+        let over = async {
+            self.engine.clock().sleep_until(self.until).await;
+            false
+        };
+        let in_time = either(told, over).await;
         if !in_time {
             self.time_is_up();
             return WakeReason::TimedOut;

@@ -17,9 +17,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use crate::entropy::Entropy;
+use crate::sync::Event;
 use proconsul_store::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
@@ -87,7 +87,7 @@ pub struct Faults {
     any: AtomicBool,
     table: Mutex<Table>,
     /// Notified when a leader is lost or found.
-    leadership_changed: Notify,
+    leadership_changed: Event,
 }
 
 #[derive(Debug, Default)]
@@ -207,7 +207,7 @@ impl Faults {
         change(&mut table);
         self.note_any(&table);
         drop(table);
-        self.leadership_changed.notify_waiters();
+        self.leadership_changed.notify();
     }
 
     fn note_any(&self, table: &Table) {
@@ -245,7 +245,7 @@ impl Faults {
 
     /// Waits until the leader is lost or found. Armed when this returns, not when it is first polled.
     pub fn leadership_changes(&self) -> impl Future<Output = ()> + '_ {
-        self.leadership_changed.notified()
+        self.leadership_changed.next()
     }
 
     /// Returns the answer to a blocked request when the leader changes; `None` if it waits on. `is_stale` is as in

@@ -15,9 +15,9 @@ mod guard;
 use std::panic::AssertUnwindSafe;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{Error as HttpError, Method, StatusCode, Uri};
-use axum::middleware::{Next, from_fn, from_fn_with_state, map_request};
+use axum::middleware::{Next, from_fn_with_state, map_request};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{MethodRouter, get};
 use axum::serve::ListenerExt;
@@ -28,7 +28,7 @@ use super::Server;
 use call::{Call, Refused};
 use groups::calls;
 use guard::Guard;
-use proconsul_engine::threads::aside::Work;
+use proconsul_engine::aside::{Work, elsewhere};
 use proconsul_gocompat::url;
 
 pub(crate) use guard::LocalSocket;
@@ -50,9 +50,9 @@ pub(crate) fn router(control: Server, allowed: &[String]) -> Router {
     }
     // A path that a middleware changes counts only for a router within.
     Router::new()
-        .fallback_service(routed.with_state(control))
+        .fallback_service(routed.with_state(control.clone()))
         .layer(DefaultBodyLimit::max(BODY_LIMIT))
-        .layer(from_fn(without_panic))
+        .layer(from_fn_with_state(control, without_panic))
         .layer(from_fn_with_state(Guard::new(allowed), guard::check))
         .layer(map_request(decoded))
 }
@@ -146,8 +146,9 @@ pub(crate) fn uri_of(path: &[u8], query: &[u8]) -> Result<Uri, HttpError> {
 
 /// Answers with an error if the handler panics, so that the connection serves on. A call may be as long as it wants to: it
 /// keeps nobody waiting.
-async fn without_panic(request: Request, next: Next) -> Response {
-    let answering = Work::long(next.run(request));
+async fn without_panic(State(control): State<Server>, request: Request, next: Next) -> Response {
+    let host = control.engine().host();
+    let answering = Work::new(host, Box::pin(next.run(request)), true);
     let answered = AssertUnwindSafe(answering).catch_unwind().await;
     answered.unwrap_or_else(|_| panicked().into_response())
 }
@@ -157,7 +158,11 @@ fn panicked() -> Refused {
 }
 
 /// Runs blocking work on a thread of its own. It goes on when the caller is gone.
-async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Refused> {
-    let done = tokio::task::spawn_blocking(work).await;
+async fn aside<T: Send + 'static>(
+    control: &Server,
+    work: impl FnOnce(&Server) -> T + Send + 'static,
+) -> Result<T, Refused> {
+    let own = control.clone();
+    let done = elsewhere(control.engine().host(), move || work(&own)).await;
     done.map_err(|_| panicked())
 }

@@ -21,7 +21,7 @@ use crate::http::pipeline::context::Context;
 use crate::https::Tls;
 use connections::Place;
 use proconsul_engine::clock;
-use proconsul_os::{CORES, UnixListener};
+use proconsul_os::{CORES, UnixListener, time};
 use proconsul_version::Behaviour;
 use tasks::Tasks;
 
@@ -137,7 +137,7 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>, t
                     target: "agent.http",
                     "http: Accept error: {error}; retrying in {pause:?}"
                 );
-                clock::machine_sleep(pause).await;
+                time::sleep(pause).await;
             }
         }
     }
@@ -215,7 +215,7 @@ async fn serve(
         },
         busy_poll: *CORES > 1,
         calendar: &*context,
-        sleep: |pause| Box::pin(clock::machine_sleep(pause)),
+        sleep: |pause| Box::pin(time::sleep(pause)),
     };
     let respond = |head, body| pipeline::respond(Arc::clone(&context), peer, head, body);
     let serving = pin!(async {

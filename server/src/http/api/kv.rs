@@ -168,7 +168,8 @@ async fn get(request: &Request, key: Key, options: ReadOptions) -> Result<Reply,
         let reply = if answer.rows.is_empty() {
             Reply::empty(StatusCode::NOT_FOUND)
         } else {
-            Reply::json_list(JsonList::new(answer.rows, reply::style(request)))
+            let host = request.context.engine.host();
+            Reply::json_list(JsonList::new(host, answer.rows, reply::style(request)))
         };
         return Ok(rights.told_in(reply.with_index(request, answer.index)));
     }

@@ -6,6 +6,7 @@ use std::pin::Pin;
 use crate::control::Server;
 use crate::http::request::Request;
 use proconsul_engine::faults::{AclChange, Moment};
+use proconsul_engine::sync::either;
 
 /// A change that is to come, and the token that it is about.
 pub(super) struct Pending {
@@ -43,12 +44,18 @@ pub(super) async fn with_change<T>(
         return handling.await;
     };
     match (pending.change.moment(), control.engine().current_call()) {
-        (Moment::Blocked, Some(call)) => tokio::select! {
-            // First, so that the request counts as blocked only when the change is done.
-            biased;
-            () = control.engine().change_when_blocked(call, || pending.come(control)) => {}
-            done = &mut handling => return done,
-        },
+        (Moment::Blocked, Some(call)) => {
+            let changed = async {
+                let change = || pending.come(control);
+                control.engine().change_when_blocked(call, change).await;
+                None
+            };
+            let done = async { Some(handling.as_mut().await) };
+            // The change first, so that the request counts as blocked only when it is done.
+            if let Some(done) = either(changed, done).await {
+                return done;
+            }
+        }
         _ => pending.come(control),
     }
     handling.await

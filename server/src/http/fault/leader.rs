@@ -64,8 +64,9 @@ impl LeaderPatience {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proconsul_engine::clock::Clock;
+    use proconsul_engine::clock::{Clock, Rate};
     use proconsul_engine::entropy::Entropy;
+    use proconsul_engine::host::ManualHost;
     use proconsul_engine::rules_of;
     use proconsul_store::Index;
     use proconsul_version::Version;
@@ -76,7 +77,8 @@ mod tests {
     }
 
     fn waited_from(start: Timestamp, version: Version, seed: u64, wait: Duration) -> Vec<Duration> {
-        let clock = Clock::frozen();
+        let host = std::sync::Arc::new(ManualHost::new(Duration::ZERO));
+        let clock = Clock::new(host, Rate::FROZEN, None);
         clock.advance_to(start);
         let entropy = Entropy::seeded(seed);
         let engine = Engine::new(rules_of(version), Index(1), clock, entropy);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_engine::sync::either;
 use proconsul_h1::Ending;
 
 use crate::control::Server;
@@ -201,14 +202,10 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
                 match plan.hold {
                     // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
                     _ if patience.grows => held(Some(step)).await,
-                    Hold::ForElection(lasts) if lasts < step => tokio::select! {
-                        () = held(Some(lasts)) => {}
-                        () = changes => {}
-                    },
-                    _ => tokio::select! {
-                        () = held(Some(step)) => {}
-                        () = changes => {}
-                    },
+                    Hold::ForElection(lasts) if lasts < step => {
+                        either(held(Some(lasts)), changes).await;
+                    }
+                    _ => either(held(Some(step)), changes).await,
                 }
             }
         }
@@ -253,10 +250,13 @@ async fn unless_interrupted<T>(
     let faults = control.fault_table();
     loop {
         let changes = faults.leadership_changes();
-        tokio::select! {
-            biased;
-            done = &mut work => return Ok(done),
-            () = changes => {}
+        let done = async { Some(work.as_mut().await) };
+        let changed = async {
+            changes.await;
+            None
+        };
+        if let Some(done) = either(done, changed).await {
+            return Ok(done);
         }
         let plan = faults.interrupts(seen.is_stale, control.now());
         if let Some(Plan {

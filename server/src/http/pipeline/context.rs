@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
-use tokio::sync::Notify;
 
 use crate::control::Server;
 use crate::http::accept::connections::OpenConnections;
@@ -15,6 +14,7 @@ use crate::http::reply::list::LastLists;
 use crate::http::request::cache::Cache;
 use proconsul_config::Config;
 use proconsul_engine::Engine;
+use proconsul_engine::sync::Signal;
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::query::Semicolons;
 use proconsul_version::Behaviour;
@@ -46,8 +46,8 @@ pub(crate) struct Context {
     absent: Mutex<BTreeSet<&'static str>>,
     /// Reloads the configuration.
     pub(crate) reload: Reload,
-    /// Notified when a client makes the agent leave.
-    pub(crate) left: Notify,
+    /// Set when a client makes the agent leave.
+    pub(crate) left: Signal,
 }
 
 /// Makes the agent read its configuration again.
@@ -108,7 +108,7 @@ impl Context {
             unknown: Mutex::default(),
             absent: Mutex::default(),
             reload,
-            left: Notify::new(),
+            left: Signal::default(),
         }
     }
 
@@ -128,7 +128,7 @@ impl Context {
             unknown: Mutex::default(),
             absent: Mutex::default(),
             reload: self.reload.clone(),
-            left: Notify::new(),
+            left: Signal::default(),
         }
     }
 

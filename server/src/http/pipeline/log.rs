@@ -4,13 +4,15 @@
 use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
 use http::{Method, StatusCode};
 use tracing::Level;
 
 use crate::http::Context;
 use crate::http::route::{self, Route};
-use proconsul_engine::clock::Stopwatch;
+use proconsul_engine::host::Host;
 use proconsul_engine::metrics::Measured;
 use proconsul_gocompat::duration;
 use proconsul_gocompat::url::RequestTarget;
@@ -26,8 +28,8 @@ pub(super) struct RequestLog {
     target: RequestTarget,
     semicolons: Semicolons,
     peer: Option<SocketAddr>,
-    /// `None` if the log does not show finished requests.
-    started: Option<Stopwatch>,
+    /// When it began, in the host's time; `None` if the log does not show finished requests.
+    started: Option<(Arc<dyn Host>, Duration)>,
     /// When the request began, on the server's clock.
     began: Timestamp,
 }
@@ -45,7 +47,11 @@ impl RequestLog {
             target,
             semicolons: context.semicolons(),
             peer,
-            started: is_shown.then(Stopwatch::start),
+            started: is_shown.then(|| {
+                let host = Arc::clone(context.engine.host());
+                let now = host.elapsed();
+                (host, now)
+            }),
             began: context.engine.clock().now(),
         }
     }
@@ -130,8 +136,11 @@ impl fmt::Display for Peer {
 
 impl Drop for RequestLog {
     fn drop(&mut self) {
-        let Some(started) = self.started else { return };
-        let latency = i64::try_from(started.elapsed().as_nanos()).unwrap_or(i64::MAX);
+        let Some((host, started)) = &self.started else {
+            return;
+        };
+        let latency = host.elapsed().saturating_sub(*started);
+        let latency = i64::try_from(latency.as_nanos()).unwrap_or(i64::MAX);
         let latency = &*duration::format(latency);
         let (method, url) = (self.method.as_str(), &*self.url());
         let from = tracing::field::display(Peer(self.peer));

@@ -21,7 +21,8 @@ use crate::http::reply::{self, Reply, ReplyContent};
 use crate::http::request::Request;
 use crate::http::route::{self, Route, RouteMatch, Table};
 use log::{HIDDEN, RequestLog};
-use proconsul_engine::threads::aside::{Boxed, MANY_BYTES, Work};
+use proconsul_engine::aside::{MANY_BYTES, Work};
+use proconsul_engine::host::Boxed;
 use proconsul_engine::{Engine, OpenCall};
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::RequestTarget;
@@ -231,7 +232,12 @@ impl Endpoint {
     /// Runs the steps behind the endpoint. The compression of a long body is long work.
     fn finish_here_or_aside(self, outcome: Outcome) -> Boxed<ApiAnswer> {
         if self.accepts_gzip && is_long(&outcome) {
-            return Box::pin(Work::long(async move { self.finish(outcome) }));
+            let host = Arc::clone(self.context.engine.host());
+            return Box::pin(Work::new(
+                &host,
+                Box::pin(async move { self.finish(outcome) }),
+                true,
+            ));
         }
         Box::pin(ready(self.finish(outcome)))
     }

@@ -11,7 +11,8 @@ use flate2::write::GzEncoder;
 use parking_lot::Mutex;
 
 use crate::http::body::kv::KvEntry;
-use proconsul_engine::threads::aside;
+use proconsul_engine::aside;
+use proconsul_engine::host::Host;
 use proconsul_gocompat::json::encode::{ListWriter, Style};
 use proconsul_store::Entry;
 
@@ -22,6 +23,7 @@ const KEPT_LISTS: usize = 4;
 
 /// A JSON array of the entries of a recursive read, which may be too large to render in memory.
 pub(crate) struct JsonList {
+    host: Arc<dyn Host>,
     entries: Vec<Entry>,
     /// How many entries are rendered.
     rendered: usize,
@@ -43,8 +45,9 @@ impl fmt::Debug for JsonList {
 
 impl JsonList {
     /// Returns the list of these entries.
-    pub(crate) fn new(entries: Vec<Entry>, style: Style) -> Self {
+    pub(crate) fn new(host: &Arc<dyn Host>, entries: Vec<Entry>, style: Style) -> Self {
         Self {
+            host: Arc::clone(host),
             entries,
             rendered: 0,
             style,
@@ -105,7 +108,7 @@ impl JsonList {
 impl Drop for JsonList {
     fn drop(&mut self) {
         let entries = std::mem::take(&mut self.entries);
-        aside::free(entries.len(), entries);
+        aside::free(&self.host, entries.len(), entries);
     }
 }
 
@@ -161,9 +164,16 @@ impl LastLists {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+    use proconsul_engine::host::ManualHost;
     use proconsul_gocompat::json::encode::ControlEscapes;
     use proconsul_store::{Key, KvRow};
+
+    fn host() -> Arc<dyn Host> {
+        Arc::new(ManualHost::new(Duration::ZERO))
+    }
 
     const STYLE: Style = Style {
         pretty: false,
@@ -178,7 +188,7 @@ mod tests {
     }
 
     fn text(lists: &LastLists, entries: &[Entry], style: Style) -> Bytes {
-        let list = Box::new(JsonList::new(entries.to_vec(), style));
+        let list = Box::new(JsonList::new(&host(), entries.to_vec(), style));
         lists.whole_if_short(list).expect("the list is short")
     }
 
@@ -216,7 +226,7 @@ mod tests {
         }
         assert_eq!(lists.0.lock().len(), KEPT_LISTS);
         let long: Vec<_> = (0..PIECE_BYTES).map(|_| entry("a")).collect();
-        let long = Box::new(JsonList::new(long, STYLE));
+        let long = Box::new(JsonList::new(&host(), long, STYLE));
         assert!(LastLists::default().whole_if_short(long).is_err());
     }
 }

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use http::Method;
 
@@ -9,7 +10,7 @@ use crate::http::auth::route_rights::Ask;
 use crate::http::failure::Failure;
 use crate::http::reply::Reply;
 use crate::http::request::Request;
-use proconsul_engine::threads::aside::Work;
+use proconsul_engine::aside::Work;
 use proconsul_version::{Behaviour, Version};
 
 /// The handler of a route.
@@ -45,12 +46,13 @@ impl Handler {
     /// Answers a request.
     pub(crate) fn answer(self, request: Request) -> Work<Result<Reply, Failure>> {
         let is_long = request.is_long(matches!(self, Self::AtOnce(_)));
+        let host = Arc::clone(request.context.engine.host());
         let handling: Handling = match self {
             Self::AtOnce(handler) if !is_long => Box::pin(ready(handler(&request))),
             Self::AtOnce(handler) => Box::pin(async move { handler(&request) }),
             Self::Waits(handler) => handler(request),
         };
-        Work::of(handling, is_long)
+        Work::new(&host, handling, is_long)
     }
 }
 

@@ -26,7 +26,7 @@ use tokio_rustls::server::TlsStream;
 use super::authority::DevCertificates;
 use super::files::{self, Identity};
 use proconsul_config::{Config, TlsVersion};
-use proconsul_engine::clock;
+use proconsul_os::time;
 use proconsul_version::Behaviour;
 
 /// The length of the head of a record of TLS.
@@ -118,7 +118,7 @@ impl Tls {
         let sealing = stream.sealed(|socket| self.accept(socket));
         let sealed = tokio::select! {
             sealed = sealing => sealed,
-            () = clock::machine_sleep(self.patience) => Err(io::ErrorKind::TimedOut.into()),
+            () = time::sleep(self.patience) => Err(io::ErrorKind::TimedOut.into()),
         };
         match sealed {
             Ok(sealed) => Some(sealed),
@@ -206,7 +206,7 @@ async fn refuse_plain_http(socket: &mut Socket) -> io::Result<()> {
     let mut sink = tokio::io::sink();
     tokio::select! {
         _ = tokio::io::copy(socket, &mut sink) => {}
-        () = clock::machine_sleep(LINGER) => {}
+        () = time::sleep(LINGER) => {}
     }
     Ok(())
 }

@@ -32,8 +32,7 @@ use fastrand::Rng;
 use proconsul::Server;
 use proconsul::Version;
 use proconsul::history::Filter;
-use proconsul_engine::clock::Patience;
-use proconsul_engine::entropy::Entropy;
+use proconsul_os::time::{elapsed, machine_seed};
 
 use self::model::{Model, replay};
 use self::work::{Writer, Written};
@@ -81,12 +80,12 @@ impl Lowerings {
 #[test]
 fn no_write_that_was_acknowledged_is_lost() {
     let seconds = number_of("PROCONSUL_WRITERS_SECONDS").unwrap_or(4);
-    let seed = number_of("PROCONSUL_WRITERS_SEED").unwrap_or_else(Entropy::machine_seed);
-    let patience = Patience::of(Duration::from_secs(seconds));
+    let seed = number_of("PROCONSUL_WRITERS_SEED").unwrap_or_else(machine_seed);
+    let end = elapsed() + Duration::from_secs(seconds);
     let mut calls = 0;
     let mut rounds = 0;
     // Both kinds of release, however slow the machine is.
-    while rounds < 2 || !patience.left().is_zero() {
+    while rounds < 2 || elapsed() < end {
         let version = [Version::V1_22_0, Version::V1_8_7][usize::from(rounds % 2 == 1)];
         let seed = seed.wrapping_add(rounds);
         println!("PROCONSUL_WRITERS_SEED={seed} repeats this round, on {version}");

@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use proconsul_engine::clock::machine_sleep;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::process::{self, Caught, ProcessGroup};
+use proconsul_os::time::sleep;
 
 /// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
@@ -78,7 +78,7 @@ impl Program {
     pub(super) async fn wait_for_all(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         while self.family.is_running() {
-            machine_sleep(LOOK).await;
+            sleep(LOOK).await;
         }
         status
     }

@@ -1,14 +1,13 @@
 //! Barriers: waiting for the moment that a test needs, instead of sleeping. Their patience is the machine's time.
 
 use std::fmt;
-use std::pin::pin;
 use std::time::Duration;
 
 use super::calls::{Blocked, Held};
 use crate::clock::Patience;
 use crate::engine::{Engine, State, between_steps};
 use crate::history::{CallId, Filter, History, Record};
-use crate::threads::parked;
+use crate::sync::either;
 use proconsul_store::{Key, Subject};
 
 /// What clients are to be blocked on.
@@ -231,7 +230,7 @@ impl Engine {
     /// Ends all barriers and advances, because the server stops.
     pub fn close(&self) {
         self.lock().closed = true;
-        self.happened.notify_waiters();
+        self.happened.notify();
     }
 
     /// Lets a fault change something as soon as this request blocks. Barriers take the request for a blocked one only
@@ -239,7 +238,7 @@ impl Engine {
     pub async fn change_when_blocked(&self, call: CallId, change: impl FnOnce()) {
         self.lock().calls.set_to_change(call, true);
         loop {
-            let happened = self.happened.notified();
+            let happened = self.happened.next();
             if self.lock().calls.is_ripe(call) {
                 break;
             }
@@ -254,7 +253,7 @@ impl Engine {
     /// Waits until the server stops.
     pub async fn closed(&self) {
         loop {
-            let happened = self.happened.notified();
+            let happened = self.happened.next();
             if self.is_closed() {
                 return;
             }
@@ -267,21 +266,10 @@ impl Engine {
         self.lock().closed
     }
 
-    /// Waits for a barrier as [`Engine::wait_until`] does, and parks this thread meanwhile.
-    ///
-    /// # Errors
-    /// As [`Engine::wait_until`]; at once if the thread would wait for itself, which names `twin` as the method to use.
-    pub fn wait_here<T>(
-        &self,
-        barrier: Barrier<impl FnMut(&State) -> Option<T>>,
-        patience: Duration,
-        twin: &'static str,
-    ) -> Result<T, Unmet> {
-        if parked::stops_its_runtime() {
-            let why = WhyUnmet::BlocksItsRuntime(twin);
-            return Err(self.lock().unmet(barrier.wanted, why));
-        }
-        parked::park_on(self.wait_until(barrier, patience))
+    /// Returns the error of a wait that would wait for itself; `twin` is the method to use.
+    pub fn blocks_its_runtime<T>(&self, barrier: Barrier<T>, twin: &'static str) -> Unmet {
+        self.lock()
+            .unmet(barrier.wanted, WhyUnmet::BlocksItsRuntime(twin))
     }
 
     /// Waits for a barrier, and returns what meets it.
@@ -293,13 +281,13 @@ impl Engine {
         Barrier { wanted, mut met }: Barrier<impl FnMut(&State) -> Option<T>>,
         duration: Duration,
     ) -> Result<T, Unmet> {
-        let patience = Patience::of(duration);
-        let mut over = pin!(patience.over());
+        let patience = Patience::new(self.host(), duration);
+        let mut over = patience.over();
         // Apply what is due by now.
         self.with_state(|_, _| ());
         loop {
             // Armed before the look, or a change in between would be missed.
-            let happened = self.happened.notified();
+            let happened = self.happened.next();
             {
                 let state = self.lock();
                 if let Some(found) = met(&state) {
@@ -313,10 +301,7 @@ impl Engine {
                 }
             }
             between_steps();
-            tokio::select! {
-                () = happened => {}
-                () = &mut over => {}
-            }
+            either(happened, &mut over).await;
         }
     }
 }

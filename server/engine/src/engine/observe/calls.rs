@@ -8,16 +8,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::Notify;
-
 use crate::history::CallId;
+use crate::sync::Signal;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Index, Store, Subject};
 
 /// The signal that wakes a waiter.
 #[derive(Debug, Default)]
 pub(crate) struct WakeSignal {
-    notify: Notify,
+    signal: Signal,
     /// Whether the waiter was woken since its last read. Changed under the engine's lock only.
     pending: AtomicBool,
     /// Whether the next read is the answer, whatever it finds.
@@ -41,11 +40,11 @@ impl WakeSignal {
 
     /// Wakes the waiter. Called after the lock is dropped.
     pub(crate) fn tell(&self) {
-        self.notify.notify_one();
+        self.signal.set();
     }
 
     pub(crate) async fn notified(&self) {
-        self.notify.notified().await;
+        self.signal.wait().await;
     }
 
     pub(crate) fn is_at_once(&self) -> bool {

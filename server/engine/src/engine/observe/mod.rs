@@ -6,6 +6,7 @@ pub(super) mod calls;
 mod image;
 mod inspect;
 
+use std::cell::Cell;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,9 +26,18 @@ pub use inspect::Explanation;
 /// How many records are looked at, and copied if they are wanted, while the state is locked.
 const READ_AT_ONCE: usize = 256;
 
-tokio::task_local! {
-    /// The request that is being answered. It reaches the history past handlers and commands, which know nothing of it.
-    static CALL: CallId;
+thread_local! {
+    /// The request that this thread works on. It reaches the history past handlers and commands, which know nothing of it.
+    static CALL: Cell<Option<CallId>> = const { Cell::new(None) };
+}
+
+/// Puts back the request that a thread worked on before. Dropped also when a part of a request panics.
+struct Before(Option<CallId>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        CALL.set(self.0);
+    }
 }
 
 /// An open request. Dropping it says that its answer has been written, or never will be.
@@ -165,15 +175,13 @@ impl Engine {
 
     /// Runs a part of a request: what it changes follows from the request. A request that is not observed pays nothing.
     pub fn of_call<T>(call: Option<CallId>, part: impl FnOnce() -> T) -> T {
-        match call {
-            Some(call) => CALL.sync_scope(call, part),
-            None => part(),
-        }
+        let _before = call.map(|call| Before(CALL.replace(Some(call))));
+        part()
     }
 
     /// Returns the request of which this is a part.
     pub(crate) fn call_of_this() -> Option<CallId> {
-        CALL.try_with(|call| *call).ok()
+        CALL.get()
     }
 
     /// Returns the request of which this is a part; `None` if it is not observed.
@@ -206,7 +214,7 @@ impl Engine {
     /// stops.
     pub async fn recorded_after(&self, after: u64) {
         loop {
-            let happened = self.happened.notified();
+            let happened = self.happened.next();
             let is_there = {
                 let state = self.lock();
                 state.closed || state.history.last() > after

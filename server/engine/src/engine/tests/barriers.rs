@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use shuttle::future::block_on;
+use tokio::runtime::Builder;
 
 use super::super::observe::barrier::{self, Unseen};
 use super::super::{Advance, BlockedOn, WhyUnmet};
@@ -14,6 +15,7 @@ use super::{Engine, answer, get, observed, put, wait_past};
 use crate::history::{Filter, Happened, History, Kind};
 use proconsul_store::Index;
 use proconsul_store::timestamp::Timestamp;
+use proconsul_testing::within;
 
 /// A wait for something that comes is over long before. A wake-up that was lost is found as a deadlock.
 const PATIENCE: Duration = Duration::from_secs(3600);
@@ -96,6 +98,8 @@ fn no_wake_up_is_lost_between_threads_that_wait_for_each_other() {
     let pair = |engine: &Engine, pair: usize, own: &str, others: &str| {
         let theirs = Filter::of(Kind::KeyWritten).key(format!("{pair}/{others}"));
         let mut seen = 0;
+        let runtime = Builder::new_current_thread().enable_time().build();
+        let runtime = runtime.expect("a runtime");
         for round in 0..200 {
             // A value that is there already would be no write.
             let write = || put(engine, &format!("{pair}/{own}"), &round.to_string());
@@ -103,11 +107,9 @@ fn no_wake_up_is_lost_between_threads_that_wait_for_each_other() {
                 write();
             }
             let filter = theirs.clone().after(seen);
-            let record = engine.wait_here(
-                barrier::recorded(&filter),
-                Duration::from_secs(60),
-                "wait_for_async",
-            );
+            let wait = engine.wait_until(barrier::recorded(&filter), PATIENCE);
+            let record = runtime.block_on(within(Duration::from_secs(60), wait));
+            let record = record.expect("a wake-up was lost");
             seen = record.expect("the other one writes").number;
             if own == "pong" {
                 write();

@@ -38,7 +38,7 @@ async fn follow<R: Read<Refused = Infallible>>(
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn all_who_wait_see_the_last_of_many_writes() {
     for version in [Version::V1_8_7, Version::V1_22_0] {
-        let engine = Arc::new(engine(version, Clock::running()));
+        let engine = Arc::new(engine(version, Clock::frozen()));
         let mut tasks = Vec::new();
         for writer in 0..WRITERS {
             let key = format!("{writer}/key");

@@ -149,7 +149,7 @@ async fn clock(control: Server, _: Nothing) -> Result<Clock, Refused> {
 }
 
 async fn due(control: Server, _: Nothing) -> Result<AllDue, Refused> {
-    aside(move || AllDue {
+    aside(&control, move |control| AllDue {
         now_ms: at_ms(control.now()),
         due: control.due().into_iter().map(Due::from).collect(),
     })

@@ -235,8 +235,8 @@ impl Stream {
             behind: wanted.behind.map_or(u64::MAX, |count| count.0),
             follows: wanted.follow.is_none_or(|flag| flag.0),
             ready,
-            rest: Patience::of(Duration::ZERO),
-            beat: Patience::of(HEARTBEAT),
+            rest: Patience::new(control.engine().host(), Duration::ZERO),
+            beat: Patience::new(control.engine().host(), HEARTBEAT),
             is_over: false,
             control,
         }
@@ -278,10 +278,10 @@ impl Stream {
         self.passed = found.passed;
         self.is_over |= !self.follows && found.records.len() < BATCH;
         if !self.ready.is_empty() || self.is_over || self.beat.left().is_zero() {
-            self.beat = Patience::of(HEARTBEAT);
+            self.beat = Patience::new(self.control.engine().host(), HEARTBEAT);
             Sent::Clock(Clock::of(&self.control)).write(self.passed, &mut self.ready);
         }
-        self.rest = Patience::of(if !self.follows {
+        let rest = if !self.follows {
             Duration::ZERO
         } else if found.missed > 0 {
             LONGEST_REST
@@ -289,7 +289,8 @@ impl Stream {
             LONG_REST
         } else {
             REST
-        });
+        };
+        self.rest = Patience::new(self.control.engine().host(), rest);
     }
 }
 

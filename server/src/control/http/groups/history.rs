@@ -221,7 +221,7 @@ async fn history(
 ) -> Result<JsonOrText<History>, Refused> {
     let filter = about(of_kinds(&wanted.kind), wanted.key, wanted.session);
     let filter = filter.after(wanted.after.map_or(0, |number| number.0));
-    aside(move || {
+    aside(&control, move |control| {
         let mut found = control.history(&filter);
         if let Some(Count(limit)) = wanted.limit {
             found.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -249,19 +249,19 @@ async fn timeline(
     control: Server,
     Parameters(OfKey { key }): Parameters<OfKey>,
 ) -> Result<PlainText, Refused> {
-    aside(move || PlainText(control.timeline(key))).await
+    aside(&control, move |control| PlainText(control.timeline(key))).await
 }
 
 async fn explain(
     control: Server,
     Parameters(OfKey { key }): Parameters<OfKey>,
 ) -> Result<Explanation, Refused> {
-    let explanation = aside(move || control.explain(key)).await?;
+    let explanation = aside(&control, move |control| control.explain(key)).await?;
     Ok(Explanation::from(&explanation))
 }
 
 async fn locks(control: Server, _: Nothing) -> Result<Locks, Refused> {
-    let entries = aside(move || control.kv().list("")).await?;
+    let entries = aside(&control, move |control| control.kv().list("")).await?;
     let held = entries.iter().filter_map(|(key, row)| {
         Some(Lock {
             key: key.to_string(),
@@ -277,7 +277,7 @@ async fn safety(control: Server, JsonBody(checked): JsonBody<Beliefs>) -> Result
     let Beliefs { key, beliefs } = checked;
     let intervals = beliefs.into_iter().map(Belief::interval);
     let intervals: Vec<Interval> = intervals.collect::<Result<_, _>>()?;
-    let (violations, timeline) = aside(move || {
+    let (violations, timeline) = aside(&control, move |control| {
         let violations = control.check_lock_safety(&key, &intervals).err();
         (violations.unwrap_or_default(), control.timeline(&key))
     })

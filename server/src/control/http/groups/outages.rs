@@ -119,8 +119,7 @@ async fn lower_indexes(
     control: Server,
     JsonBody(ByIndexes { by }): JsonBody<ByIndexes>,
 ) -> Result<AtIndex, Refused> {
-    let lowered = control.clone();
-    aside(move || lowered.lower_indexes(by)).await?;
+    aside(&control, move |control| control.lower_indexes(by)).await?;
     Ok(AtIndex::of(&control))
 }
 

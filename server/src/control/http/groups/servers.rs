@@ -130,7 +130,7 @@ async fn start_server(
 ) -> Result<Started, Refused> {
     let new = new.read()?;
     has_room(control.servers().len())?;
-    let started = aside(move || control.start_server(&new)).await?;
+    let started = aside(&control, move |control| control.start_server(&new)).await?;
     started.map_err(|error| match error {
         NotStarted::Settings(text) => Refused::input(text),
         NotStarted::Start(text) => Refused::failed(text),
@@ -148,7 +148,7 @@ fn has_room(running: usize) -> Result<(), Refused> {
 }
 
 async fn stop_server(control: Server, Number(id): Number) -> Result<Done, Refused> {
-    if !aside(move || control.stop_server(id)).await? {
+    if !aside(&control, move |control| control.stop_server(id)).await? {
         return Err(Refused::missing(format!("there is no server {id}")));
     }
     Ok(Done {})

@@ -89,6 +89,6 @@ pub(crate) fn version(request: &Request) -> Reply {
 /// Makes the agent leave and exit.
 pub(crate) fn leave(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
-    request.context.left.notify_one();
+    request.context.left.set();
     Ok(Reply::done(request))
 }

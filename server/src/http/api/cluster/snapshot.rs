@@ -1,5 +1,7 @@
 //! `/v1/snapshot`: the whole state as an archive, and back (operator.md 6).
 
+use std::sync::Arc;
+
 use http::{HeaderValue, Method};
 
 use crate::control;
@@ -10,6 +12,7 @@ use crate::http::request::{BodyError, Request};
 use proconsul_archive::{self, Archive, Meta, Origin};
 use proconsul_config::Config;
 use proconsul_engine::Engine;
+use proconsul_engine::aside::elsewhere;
 use proconsul_store::Index;
 
 failures! {
@@ -37,11 +40,15 @@ pub(super) async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
             BodyError::Unreadable(failure) => Failure::unreadable_body(&failure),
         })?;
         let context = request.context.clone();
-        apart(move || restore(&sent, &context.engine, &context.config)).await?;
+        let host = Arc::clone(context.engine.host());
+        let work = move || restore(&sent, &context.engine, &context.config);
+        elsewhere(&host, work).await.expect(NO_PANIC)?;
         return Ok(Reply::done(&request));
     }
     let context = request.context.clone();
-    let (index, packed) = apart(move || save(&context.engine, &context.config)).await;
+    let host = Arc::clone(context.engine.host());
+    let saved = elsewhere(&host, move || save(&context.engine, &context.config)).await;
+    let (index, packed) = saved.expect(NO_PANIC);
     let reply = Reply {
         content: ReplyContent::Whole(packed.into()),
         content_type: Some(HeaderValue::from_static("application/x-gzip")),
@@ -51,11 +58,8 @@ pub(super) async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
     Ok(reply.with_index(&request, index))
 }
 
-/// Does long work on a thread of its own: other requests are answered meanwhile.
-async fn apart<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.expect("no state and no archive makes this panic")
-}
+/// Why work for another thread succeeds.
+const NO_PANIC: &str = "no state and no archive makes this panic";
 
 fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
     let (index, state) = control::save(engine, config);

@@ -68,8 +68,7 @@ struct Imported {
 }
 
 async fn reset(control: Server, _: Nothing) -> Result<AtIndex, Refused> {
-    let reset = control.clone();
-    aside(move || reset.reset()).await?;
+    aside(&control, move |control| control.reset()).await?;
     Ok(AtIndex::of(&control))
 }
 
@@ -90,7 +89,7 @@ async fn delete_checkpoint(
     control: Server,
     Parameters(Name { name }): Parameters<Name>,
 ) -> Result<Done, Refused> {
-    let deleted = aside(move || control.delete_checkpoint(&name)).await?;
+    let deleted = aside(&control, move |control| control.delete_checkpoint(&name)).await?;
     deleted.map_err(|unknown| Refused::missing(unknown.to_string()))?;
     Ok(Done {})
 }
@@ -99,19 +98,17 @@ async fn rollback(
     control: Server,
     JsonBody(Name { name }): JsonBody<Name>,
 ) -> Result<AtIndex, Refused> {
-    let back = control.clone();
-    let back = aside(move || back.rollback(&name)).await?;
+    let back = aside(&control, move |control| control.rollback(&name)).await?;
     back.map_err(|unknown| Refused::missing(unknown.to_string()))?;
     Ok(AtIndex::of(&control))
 }
 
 async fn dump(control: Server, _: Nothing) -> Result<Written<StateDump>, Refused> {
-    aside(move || Written::new(control.dump())).await
+    aside(&control, move |control| Written::new(control.dump())).await
 }
 
 async fn load(control: Server, state: RawJson<StateDump>) -> Result<AtIndex, Refused> {
-    let loaded = control.clone();
-    let loaded = aside(move || loaded.load(&state.0)).await?;
+    let loaded = aside(&control, move |control| control.load(&state.0)).await?;
     loaded.map_err(|error| Refused::input(error.to_string()))?;
     Ok(AtIndex::of(&control))
 }
@@ -120,11 +117,14 @@ async fn export_kv(
     control: Server,
     Parameters(Under { prefix }): Parameters<Under>,
 ) -> Result<Written<Vec<Exported>>, Refused> {
-    aside(move || Written::new(control.kv().export(prefix))).await
+    aside(&control, move |control| {
+        Written::new(control.kv().export(prefix))
+    })
+    .await
 }
 
 async fn import_kv(control: Server, export: RawJson<Vec<Exported>>) -> Result<Imported, Refused> {
-    let imported = aside(move || control.kv().import(&export.0)).await?;
+    let imported = aside(&control, move |control| control.kv().import(&export.0)).await?;
     let keys = imported.map_err(|error| Refused::input(error.to_string()))?;
     Ok(Imported { keys })
 }

@@ -11,7 +11,7 @@ use tokio::runtime::{Handle, RuntimeFlavor, worker_index};
 
 /// Returns whether this thread runs the tasks of a tokio current-thread runtime, so that all of them stop while it is
 /// parked. False on the threads of `spawn_blocking`.
-pub fn stops_its_runtime() -> bool {
+pub(super) fn stops_its_runtime() -> bool {
     runs_tasks_of(&RuntimeFlavor::CurrentThread)
 }
 
@@ -22,7 +22,7 @@ fn runs_tasks_of(flavor: &RuntimeFlavor) -> bool {
 
 /// Runs a future on this thread, which is parked while the future is pending. A worker of a multi-thread runtime hands
 /// its tasks to another thread first.
-pub fn park_on<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn park_on<T>(future: impl Future<Output = T>) -> T {
     if runs_tasks_of(&RuntimeFlavor::MultiThread) {
         tokio::task::block_in_place(|| poll_parked(future))
     } else {
@@ -53,18 +53,4 @@ impl Wake for Unpark {
     fn wake_by_ref(self: &Arc<Self>) {
         self.0.unpark();
     }
-}
-
-/// Yields once to the poller. tokio's own `yield_now` waits for the runtime, which does not go on while its thread is
-/// parked.
-pub async fn yield_once() {
-    let mut has_yielded = false;
-    std::future::poll_fn(|context| {
-        if std::mem::replace(&mut has_yielded, true) {
-            return Poll::Ready(());
-        }
-        context.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

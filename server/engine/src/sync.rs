@@ -1,0 +1,183 @@
+//! Waiting for what others do, on any runtime or none.
+
+use std::future::poll_fn;
+use std::mem;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
+
+/// Something that one task waits for. It is remembered until that task asks.
+#[derive(Debug, Default)]
+pub struct Signal {
+    is_set: AtomicBool,
+    waiting: Mutex<Option<Waker>>,
+}
+
+impl Signal {
+    /// Lets the task go on that waits, or that waits next.
+    pub fn set(&self) {
+        self.is_set.store(true, Ordering::Release);
+        let waiting = self.waiting.lock().take();
+        if let Some(waker) = waiting {
+            waker.wake();
+        }
+    }
+
+    /// Waits until it is set, and clears it. One task waits at a time.
+    pub async fn wait(&self) {
+        poll_fn(|task| {
+            if self.is_set.swap(false, Ordering::Acquire) {
+                return Poll::Ready(());
+            }
+            *self.waiting.lock() = Some(task.waker().clone());
+            // It may have been set in between.
+            if self.is_set.swap(false, Ordering::Acquire) {
+                return Poll::Ready(());
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+/// Something that any number of tasks wait for, and that happens again and again.
+#[derive(Debug, Default)]
+pub struct Event {
+    /// How often it has happened.
+    happened: AtomicU64,
+    waiting: Mutex<Waiting>,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    last: u64,
+    wakers: Vec<(u64, Waker)>,
+}
+
+impl Event {
+    /// Lets everybody go on who waits.
+    pub fn notify(&self) {
+        self.happened.fetch_add(1, Ordering::AcqRel);
+        let wakers = mem::take(&mut self.waiting.lock().wakers);
+        for (_, waker) in wakers {
+            waker.wake();
+        }
+    }
+
+    /// Waits until it happens, from this call on: also if that is before the future is polled.
+    pub fn next(&self) -> Next<'_> {
+        Next {
+            event: self,
+            seen: self.happened.load(Ordering::Acquire),
+            number: None,
+        }
+    }
+}
+
+/// The next time that an [`Event`] happens.
+#[derive(Debug)]
+pub struct Next<'a> {
+    event: &'a Event,
+    seen: u64,
+    /// The number under which it waits.
+    number: Option<u64>,
+}
+
+impl Future for Next<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
+        let mut waiting = self.event.waiting.lock();
+        // Looked at under the lock: whoever notifies counts first, and takes the wakers then.
+        if self.event.happened.load(Ordering::Acquire) != self.seen {
+            return Poll::Ready(());
+        }
+        let number = self.number.unwrap_or(waiting.last + 1);
+        waiting.last = waiting.last.max(number);
+        match waiting.wakers.iter_mut().find(|(one, _)| *one == number) {
+            Some((_, waker)) => waker.clone_from(task.waker()),
+            None => waiting.wakers.push((number, task.waker().clone())),
+        }
+        drop(waiting);
+        self.number = Some(number);
+        Poll::Pending
+    }
+}
+
+impl Drop for Next<'_> {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            let wakers = &mut self.event.waiting.lock().wakers;
+            wakers.retain(|(one, _)| *one != number);
+        }
+    }
+}
+
+/// Returns what is ready first; `first` where both are.
+pub async fn either<T>(first: impl Future<Output = T>, other: impl Future<Output = T>) -> T {
+    let (mut first, mut other) = (pin!(first), pin!(other));
+    poll_fn(|task| match first.as_mut().poll(task) {
+        Poll::Pending => other.as_mut().poll(task),
+        ready @ Poll::Ready(_) => ready,
+    })
+    .await
+}
+
+/// Lets other tasks go on once.
+pub async fn yield_once() {
+    let mut has_yielded = false;
+    poll_fn(|task| {
+        if mem::replace(&mut has_yielded, true) {
+            return Poll::Ready(());
+        }
+        task.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::{Context, Waker};
+
+    use super::{Event, Signal, either};
+
+    fn is_ready(future: &mut std::pin::Pin<&mut impl Future<Output = ()>>) -> bool {
+        let task = &mut Context::from_waker(Waker::noop());
+        future.as_mut().poll(task).is_ready()
+    }
+
+    #[test]
+    fn a_signal_is_remembered_once() {
+        let signal = Signal::default();
+        signal.set();
+        signal.set();
+        assert!(is_ready(&mut pin!(signal.wait())));
+        let mut next = pin!(signal.wait());
+        assert!(!is_ready(&mut next));
+        signal.set();
+        assert!(is_ready(&mut next));
+    }
+
+    #[test]
+    fn an_event_reaches_those_who_wait_and_nobody_later() {
+        let event = Event::default();
+        let (mut early, mut dropped) = (pin!(event.next()), Box::pin(event.next()));
+        assert!(!is_ready(&mut dropped.as_mut()));
+        drop(dropped);
+        assert!(event.waiting.lock().wakers.is_empty());
+        event.notify();
+        assert!(is_ready(&mut early), "it was made before");
+        assert!(!is_ready(&mut pin!(event.next())));
+    }
+
+    #[test]
+    fn the_first_of_two_wins() {
+        let both = either(async { 1 }, async { 2 });
+        let task = &mut Context::from_waker(Waker::noop());
+        assert!(pin!(both).poll(task) == std::task::Poll::Ready(1));
+    }
+}
