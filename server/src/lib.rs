@@ -66,19 +66,6 @@
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 
-// The guests share some of what stands around them, which a build without all of them does not use.
-#![cfg_attr(
-    not(all(
-        feature = "acl",
-        feature = "dump",
-        feature = "mesh",
-        feature = "metrics",
-        feature = "queries",
-        feature = "snapshots"
-    )),
-    allow(dead_code)
-)]
-
 /// The configuration of a server.
 pub mod config {
     pub use proconsul_config::{
@@ -87,14 +74,13 @@ pub mod config {
     };
 }
 pub mod control;
-mod http;
-pub mod log;
 pub mod process;
 mod run;
 
 #[doc(inline)]
 pub use control::Server;
-pub(crate) use http::extensions::ui;
+#[doc(inline)]
+pub use proconsul_core::log;
 #[doc(inline)]
 pub use proconsul_engine::{faults, history};
 #[doc(inline)]

@@ -6,12 +6,12 @@ use crate::https::Tls;
 use crate::run::StartError;
 
 pub use crate::control::{Address, Addresses, reachable};
-pub use crate::http::Reload;
 pub use crate::https::DevCertificates;
 #[cfg(feature = "https")]
 pub use crate::https::Signed;
 pub use crate::run::host::serve_on_this_thread;
 pub use crate::run::{Reread, StartData, run};
+pub use proconsul_core::Reload;
 
 /// Checks what a configuration defines, and its settings of HTTPS with the files that they name.
 ///

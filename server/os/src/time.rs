@@ -29,17 +29,17 @@ fn since_epoch(now: SystemTime) -> Duration {
 }
 
 /// Sleeps, in a task of a tokio runtime.
-pub async fn sleep(duration: Duration) {
+pub async fn delay(duration: Duration) {
     tokio::time::sleep(duration).await;
 }
 
 /// Sleeps on any runtime or none, without holding a thread. The timer is not a runtime's, which may be disabled or paused.
-pub async fn sleep_anywhere(duration: Duration) {
+pub async fn delay_anywhere(duration: Duration) {
     futures_timer::Delay::new(duration).await;
 }
 
 /// Holds this thread for a duration.
-pub fn sleep_here(duration: Duration) {
+pub fn hold_thread(duration: Duration) {
     std::thread::sleep(duration);
 }
 

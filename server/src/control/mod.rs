@@ -1,62 +1,29 @@
-//! A running server, and what a test can do to it and learn about it that no client of Consul can.
-//!
-//! Everything is here once, as methods of [`Server`]. Over HTTP the same is offered under `/proconsul/v1/`, for tests
-//! in other languages.
+//! A running server. What a test can do to it is in the core's [`Controls`]; here is what parks a thread for it.
 
-mod acl;
-mod address;
-mod fault;
-mod history;
-#[cfg(feature = "control-http")]
-pub(crate) mod http;
+#[cfg(feature = "https")]
+mod https;
 mod listeners;
 mod parked;
-#[cfg(feature = "control-http")]
-mod servers;
-mod state;
 mod time;
 mod wait;
 
 use std::any::Any;
+use std::ops::Deref;
 use std::sync::Arc;
 
-use proconsul_acl::DefaultPolicy;
-use proconsul_config::Config;
-use proconsul_engine::faults::Faults;
-use proconsul_engine::{Checkpoint, Engine};
-use proconsul_version::Version;
+use crate::https::DevCertificates;
 
-pub use acl::{Acl, AclError, Permission, Token};
-pub use address::{Address, Addresses, reachable};
-pub(crate) use listeners::Listeners;
-pub use listeners::{ListenerError, Restart};
 #[doc(inline)]
-pub use proconsul_engine::clock::{Rate, RateError};
-#[doc(inline)]
-pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
-#[cfg(feature = "dump")]
-#[doc(inline)]
-pub use proconsul_store::Flaw;
-#[doc(inline)]
-pub use proconsul_store::timestamp::Timestamp;
-#[doc(inline)]
-pub use proconsul_store::{
-    Behavior, CheckRow, Entry, Index, Key, KvRow, NewCheck, NewNode, NewService, NewSession,
-    NodeRow, Refusal, ServiceRow, SessionId, SessionRow,
+pub use proconsul_core::control::{
+    Acl, AclError, Address, Addresses, Behavior, Blocked, BlockedOn, Catalog, CheckRow, Controls,
+    Entry, Explanation, Index, Key, Keys, KvRow, ListenerError, NewCheck, NewNode, NewService,
+    NewSession, NodeRow, Permission, Rate, RateError, Refusal, Restart, ServiceRow, Session,
+    SessionId, SessionRow, Sessions, Timestamp, Token, UnknownCheck, UnknownCheckpoint, Unmet,
+    WhyUnmet, reachable,
 };
-#[cfg(feature = "control-http")]
-pub(crate) use servers::{Launched, NotStarted, OnDemand};
 #[cfg(feature = "dump")]
-pub use state::dump::LoadError;
-#[cfg(feature = "dump")]
-pub(crate) use state::dump::read_dump;
-#[cfg(feature = "snapshots")]
-pub(crate) use state::dump::{read_snapshot, restore, save};
-#[cfg(feature = "dump")]
-pub use state::export::ImportError;
-#[cfg(feature = "dump")]
-pub(crate) use state::export::writes_of;
-pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoint};
+#[doc(inline)]
+pub use proconsul_core::control::{Flaw, ImportError, LoadError};
 
 /// A Consul inside this process, on a thread and a runtime of its own, for as long as the value lives.
 ///
@@ -82,27 +49,9 @@ pub use state::{Catalog, Keys, Session, Sessions, UnknownCheck, UnknownCheckpoin
 #[derive(Clone, Debug)]
 #[must_use = "a server stops when it is dropped"]
 pub struct Server {
-    addresses: Arc<Addresses>,
-    engine: Arc<Engine>,
-    seed: u64,
-    /// The state in which the server was started.
-    initial: Arc<Checkpoint>,
-    faults: Arc<Faults>,
-    /// The name of the agent's own node.
-    node_name: String,
-    datacenter: String,
-    /// How many records the history keeps.
-    history_capacity: usize,
-    /// The emulated release.
-    version: Version,
-    /// What is allowed where no rule says anything; `None` if ACLs are off.
-    acl_default: Option<DefaultPolicy>,
-    /// The secret of the configured management token; empty without one.
-    #[cfg(feature = "dump")]
-    management: String,
-    listeners: Arc<Listeners>,
-    #[cfg(feature = "control-http")]
-    on_demand: Arc<OnDemand>,
+    controls: Controls,
+    /// What was made for HTTPS.
+    certificates: Arc<Option<DevCertificates>>,
     running: Running,
 }
 
@@ -119,64 +68,31 @@ impl Clone for Running {
     }
 }
 
-/// # Who it is
+impl Deref for Server {
+    type Target = Controls;
+
+    fn deref(&self) -> &Controls {
+        &self.controls
+    }
+}
+
 impl Server {
-    /// Returns a handle of a new server.
-    pub(crate) fn new(
-        engine: &Arc<Engine>,
-        config: &Config,
-        seed: u64,
-        addresses: Addresses,
-        #[cfg(feature = "control-http")] on_demand: OnDemand,
-    ) -> Self {
+    pub(crate) fn new(controls: Controls, certificates: Option<DevCertificates>) -> Self {
         Self {
-            addresses: Arc::new(addresses),
-            initial: Arc::new(engine.initial()),
-            engine: Arc::clone(engine),
-            seed,
-            faults: Arc::default(),
-            node_name: config.node_name.clone(),
-            datacenter: config.datacenter.clone(),
-            history_capacity: config.history_capacity,
-            version: config.version,
-            acl_default: acl::default_policy(&config.acl),
-            #[cfg(feature = "dump")]
-            management: config.acl.tokens.initial_management.clone(),
-            listeners: Arc::default(),
-            #[cfg(feature = "control-http")]
-            on_demand: Arc::new(on_demand),
+            controls,
+            certificates: Arc::new(certificates),
             running: Running::default(),
         }
+    }
+
+    /// Returns what was made for HTTPS.
+    pub(crate) fn dev_certificates(&self) -> Option<&DevCertificates> {
+        self.certificates.as_ref().as_ref()
     }
 
     /// Returns the server, which now stops when this value is dropped.
     pub(crate) fn kept_running_by(mut self, owner: impl Any + Send + Sync) -> Self {
         self.running = Running(Some(Box::new(owner)));
         self
-    }
-
-    /// The name of the agent's own node.
-    #[must_use]
-    pub fn node_name(&self) -> &str {
-        &self.node_name
-    }
-
-    /// The seed from which the server draws session ids, its node's id and jitter. Another server that is started with
-    /// it, by [`Builder::seed`](crate::Builder::seed), `--seed` or `PROCONSUL_SEED`, and gets the same requests draws
-    /// the same.
-    #[must_use]
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    pub(crate) fn shared_engine(&self) -> Arc<Engine> {
-        Arc::clone(&self.engine)
-    }
-
-    /// Returns the engine: the server without HTTP.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn engine(&self) -> &Engine {
-        &self.engine
     }
 }

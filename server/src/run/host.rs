@@ -41,11 +41,11 @@ impl Host for MachineHost {
     }
 
     fn sleep(&self, duration: Duration) -> Boxed<()> {
-        Box::pin(time::sleep(duration))
+        Box::pin(time::delay(duration))
     }
 
     fn sleep_anywhere(&self, duration: Duration) -> Boxed<()> {
-        Box::pin(time::sleep_anywhere(duration))
+        Box::pin(time::delay_anywhere(duration))
     }
 
     fn serves_here(&self) -> bool {
@@ -65,6 +65,8 @@ impl Host for MachineHost {
 
 #[cfg(test)]
 mod tests {
+    use std::future::poll_fn;
+    use std::pin::Pin;
     use std::thread::{self, ThreadId};
 
     use tokio::sync::oneshot;
@@ -103,8 +105,16 @@ mod tests {
                 let before = here();
                 leave().await;
                 let after = here();
-                stands.send(()).expect("somebody listens");
-                receiver.await.expect("somebody sends");
+                let (mut receiver, mut stands) = (receiver, Some(stands));
+                poll_fn(|task| {
+                    let polled = Pin::new(&mut receiver).poll(task);
+                    if let Some(stands) = stands.take() {
+                        stands.send(()).expect("somebody listens");
+                    }
+                    polled
+                })
+                .await
+                .expect("somebody sends");
                 [before, after, here()]
             });
             let done = tokio::spawn(work);

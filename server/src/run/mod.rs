@@ -1,7 +1,10 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
+mod accept;
 mod acl;
 mod agent;
+#[cfg(feature = "control-http")]
+mod control_port;
 mod data;
 pub(crate) mod host;
 pub(super) mod https;
@@ -25,16 +28,16 @@ use std::sync::{Arc, mpsc};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::control::{Address, Addresses, Server};
-#[cfg(feature = "control-http")]
-use crate::control::{Launched, OnDemand};
-use crate::http::Reload;
-use crate::http::Task;
+use crate::control::{Address, Addresses, Controls, Server};
 use crate::https::{DevCertificates, Tls};
+use accept::tasks::Task;
 use agent::{new_engine, reload_of};
 pub use data::StartData;
 use proconsul_config::resolve::data::take_service_files;
 use proconsul_config::{Config, Epoch};
+use proconsul_core::Reload;
+#[cfg(feature = "control-http")]
+use proconsul_core::control::{Launched, OnDemand};
 use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::time;
@@ -209,7 +212,7 @@ impl Builder {
         self
     }
 
-    /// Starts with the state of a file: a dump ([`Server::dump`]) of a server with the same version, node name and
+    /// Starts with the state of a file: a dump ([`Server::dump`](Controls::dump)) of a server with the same version, node name and
     /// datacenter, or an archive of `/v1/snapshot`. Where there are several, each is loaded over the former. A file with
     /// keys as `consul kv export` prints them is taken as by [`kv_file`](Self::kv_file).
     #[cfg(feature = "dump")]
@@ -301,7 +304,13 @@ impl Builder {
         let server = new_handle(&engine, &config, seed, &sockets, certificates);
         sockets.follow(&server);
         let reload = reload_of(&engine, &config, None);
-        let running = Running::start(config, server.clone(), sockets, tls.as_ref(), reload);
+        let running = Running::start(
+            config,
+            Controls::clone(&server),
+            sockets,
+            tls.as_ref(),
+            reload,
+        );
         let (stop, stopped) = oneshot::channel::<()>();
         let (ends, has_ended) = mpsc::channel();
         let task: Task = Box::pin(async move {
@@ -363,7 +372,7 @@ impl Drop for Embedded {
 pub type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
 
 /// Runs a server with this data in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
-/// addresses and the reload when the first request would succeed.
+/// addresses, what was made for HTTPS, and the reload when the first request would succeed.
 ///
 /// # Errors
 /// The server cannot listen on an address.
@@ -371,7 +380,7 @@ pub async fn run(
     config: Config,
     start: StartData,
     reread: Reread,
-    ready: impl FnOnce(&Addresses, Reload),
+    ready: impl FnOnce(&Addresses, Option<&DevCertificates>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
     let data = bind(&config.listeners)?;
@@ -390,8 +399,18 @@ pub async fn run(
     sockets.follow(&server);
     let addresses = sockets.all_addresses();
     let reload = reload_of(&engine, &config, Some(reread));
-    ready(server.all_addresses(), reload.clone());
-    let running = Running::start(config, server.clone(), sockets, tls.as_ref(), reload);
+    ready(
+        server.all_addresses(),
+        server.dev_certificates(),
+        reload.clone(),
+    );
+    let running = Running::start(
+        config,
+        Controls::clone(&server),
+        sockets,
+        tls.as_ref(),
+        reload,
+    );
     running.until(stop).await;
     // Servers on demand end with the process. Stopping them one after the other would take longer.
     std::mem::forget(server);
@@ -426,17 +445,17 @@ fn new_handle(
     let addresses = Addresses {
         api: sockets.addresses(),
         https: sockets.https_addresses(),
-        certificates,
         control: sockets.control_address(),
     };
-    Server::new(
+    let controls = Controls::new(
         engine,
         config,
         seed,
         addresses,
         #[cfg(feature = "control-http")]
         on_demand,
-    )
+    );
+    Server::new(controls, certificates)
 }
 
 /// Starts a server on demand of the control plane.

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::accept::tasks::{Task, Tasks};
+use super::accept::{Socket, accept};
 #[cfg(not(feature = "probes"))]
 use super::no_probes as probe;
 #[cfg(feature = "probes")]
 use super::probe;
 use super::sockets::Sockets;
-use crate::control::Server;
-use crate::http::{self, Context, Reload, Task, Tasks};
 use crate::https::Tls;
 use proconsul_config::Config;
+use proconsul_core::control::Controls;
+use proconsul_core::{Context, Reload};
 use proconsul_engine::Engine;
 
 /// A server that runs on the runtime in whose context it was started.
@@ -31,24 +33,25 @@ impl Running {
     /// Serves the sockets.
     pub(super) fn start(
         config: Arc<Config>,
-        server: Server,
+        controls: Controls,
         sockets: Sockets,
         tls: Option<&Tls>,
         reload: Reload,
     ) -> Self {
-        let engine = server.shared_engine();
+        let engine = controls.shared_engine();
         let version = config.version;
-        let control = config.control.then_some(server);
+        let control = config.control.then_some(controls);
         let tasks = Arc::new(Tasks::new());
         let (ending, ended) = watch::channel(());
         let has_own_port = !sockets.control.is_empty();
         #[cfg(feature = "control-http")]
         if let Some(control) = control.as_ref().filter(|_| has_own_port) {
-            let router = crate::control::http::router(control.clone(), &config.allow_hosts);
+            let router =
+                proconsul_core::control::http::router(control.clone(), &config.allow_hosts);
             for (_, socket) in sockets.control {
-                if let http::Socket::Tcp(listener) = socket {
+                if let Socket::Tcp(listener) = socket {
                     let end = dropped(ended.clone());
-                    let serving = crate::control::http::serve(listener, router.clone(), end);
+                    let serving = super::control_port::serve(listener, router.clone(), end);
                     tasks.spawn(Box::pin(serving));
                 }
             }
@@ -65,7 +68,7 @@ impl Running {
             .into_iter()
             .map(|(_, socket)| (socket, tls.cloned()));
         for (socket, tls) in data.chain(https) {
-            let accepting = http::accept(Arc::clone(&context), socket, tls, Arc::clone(&tasks));
+            let accepting = accept(Arc::clone(&context), socket, tls, Arc::clone(&tasks));
             tasks.spawn(Box::pin(accepting));
         }
         let of_clock = Arc::clone(&engine);

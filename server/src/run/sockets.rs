@@ -7,9 +7,9 @@ use std::path::Path;
 use socket2::SockRef;
 use tokio::net::TcpListener;
 
+use super::accept::{self, Socket};
 use super::{Address, StartError};
 use crate::control::Server;
-use crate::http::{self, Socket};
 use proconsul_config::{Config, Listener};
 
 pub(super) type Bound = (Address, Socket);
@@ -150,7 +150,7 @@ pub(super) fn bind_one(listener: &Listener) -> Result<Bound, StartError> {
 /// Hands a bound socket over to the runtime. Its backlog becomes Consul's.
 pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
     let address = listener.local_addr().map_err(StartError::Runtime)?;
-    let backlog = SockRef::from(&listener).listen(http::BACKLOG.into());
+    let backlog = SockRef::from(&listener).listen(accept::BACKLOG.into());
     backlog.map_err(StartError::Runtime)?;
     listener
         .set_nonblocking(true)
@@ -166,7 +166,7 @@ fn bind_unix(path: &Path) -> Result<Bound, StartError> {
         tracing::warn!(target: "agent", path = %path.display(), "Replacing socket");
     }
     remove_socket(&address);
-    match proconsul_os::listen_at(path, http::BACKLOG) {
+    match proconsul_os::listen_at(path, accept::BACKLOG) {
         Ok(listener) => Ok((address, Socket::Unix(listener))),
         Err(error) => Err(StartError::Listen { address, error }),
     }

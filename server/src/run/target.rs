@@ -76,7 +76,7 @@ impl Target {
             Some(control) => {
                 control.advance(duration);
             }
-            None => time::sleep_here(duration),
+            None => time::hold_thread(duration),
         }
     }
 
@@ -86,7 +86,7 @@ impl Target {
             Some(control) => {
                 control.advance_async(duration).await;
             }
-            None => time::sleep_anywhere(duration).await,
+            None => time::delay_anywhere(duration).await,
         }
     }
 }

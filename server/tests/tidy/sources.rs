@@ -24,7 +24,7 @@ const BANNED: &[(&str, &str)] = &[
 
 /// The files in which time is read and slept: their names say so, and this test names the bans.
 const TIME_FILES: &[&str] = &[
-    "server/engine/src/clock.rs",
+    "server/os/src/time.rs",
     "client/src/clock.rs",
     "server/testing/src/within.rs",
     "conformance/src/target/time.rs",

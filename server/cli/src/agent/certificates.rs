@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tracing::info;
 
 use super::own_file::OwnFile;
-use proconsul::process::Addresses;
+use proconsul::process::DevCertificates;
 use proconsul_config::resolve::Resolved;
 use proconsul_gocompat::syscall::error_text;
 
@@ -40,8 +40,11 @@ impl Drop for Written {
 ///
 /// # Errors
 /// A text about a file that cannot be written.
-pub(super) fn write(resolved: &Resolved, served: &Addresses) -> Result<Option<Written>, String> {
-    let Some(files) = files(served) else {
+pub(super) fn write(
+    resolved: &Resolved,
+    made: Option<&DevCertificates>,
+) -> Result<Option<Written>, String> {
+    let Some(files) = made.map(files) else {
         return Ok(None);
     };
     let temporary = || {
@@ -90,13 +93,12 @@ fn unwritten(path: &Path, error: &io::Error) -> String {
     format!("https-dev: {path}: {error}")
 }
 
-fn files(served: &Addresses) -> Option<[(&'static str, &str); 5]> {
-    let made = served.certificates.as_ref()?;
-    Some([
+fn files(made: &DevCertificates) -> [(&'static str, &str); 5] {
+    [
         ("ca.pem", &made.authority),
         ("server.pem", &made.server.certificate),
         ("server-key.pem", &made.server.key),
         ("client.pem", &made.client.certificate),
         ("client-key.pem", &made.client.key),
-    ])
+    ]
 }

@@ -18,7 +18,7 @@ use self::certificates::Written;
 use self::log::Log;
 use self::own_file::OwnFile;
 use super::output;
-use proconsul::process::{self, Reload, StartData};
+use proconsul::process::{self, DevCertificates, Reload, StartData};
 use proconsul::process::{Address, Addresses};
 use proconsul_config::Config;
 use proconsul_config::ConfigError;
@@ -191,10 +191,10 @@ fn serve(resolved: &Resolved, data: StartData, reread: process::Reread) -> Resul
     let reload = RefCell::new(None);
     let served = runtime.block_on(async {
         let mut signals = Signals::listen().map_err(|error| error_text(&error))?;
-        let ready = |bound: &Addresses, reloads: Reload| {
+        let ready = |bound: &Addresses, made: Option<&DevCertificates>, reloads: Reload| {
             *reload.borrow_mut() = Some(reloads);
             *served_at.borrow_mut() = served(bound);
-            let announced = certificates::write(resolved, bound)
+            let announced = certificates::write(resolved, made)
                 .and_then(|made| Ok((announce_port(resolved, bound, made.as_ref())?, made)));
             match announced {
                 Ok(files) => {

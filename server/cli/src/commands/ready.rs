@@ -12,7 +12,7 @@ use proconsul_client::{Client, Consistency, Error, Status};
 
 use super::{Outcome, go_text};
 use crate::commands::support::flags::Given;
-use proconsul_os::time::sleep;
+use proconsul_os::time::delay;
 
 commands! {
     "ready" "" ready "Waits until keys and sessions work (not in Consul)" {
@@ -42,13 +42,13 @@ async fn ready(given: Given) -> Outcome {
     let asked = async {
         while let Err(flaw) = flaw_of(&client, &reads).await {
             *why.borrow_mut() = flaw;
-            sleep(PAUSE).await;
+            delay(PAUSE).await;
         }
     };
     let address = client.address();
     tokio::select! {
         () = asked => Ok(format!("{address} is ready: keys and sessions work\n")),
-        () = sleep(patience) => {
+        () = delay(patience) => {
             let why = why.borrow();
             Err(format!("{address} is not ready after {patience:?}: {why}").into())
         }

@@ -4,9 +4,9 @@ use std::fmt::Display;
 use std::fs;
 use std::path::Path;
 
-use crate::control::{read_dump, writes_of};
 use crate::run::StartError;
 use proconsul_config::Config;
+use proconsul_core::control::{read_dump, writes_of};
 use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_store::{Image, KvWrite};
@@ -95,9 +95,7 @@ fn from_file<T>(
 
 #[cfg(feature = "snapshots")]
 fn archived(config: &Config, bytes: &[u8]) -> Result<StartState, String> {
-    let archive = proconsul_archive::unpack(bytes, proconsul_archive::MOST_BYTES)?;
-    archive.check()?;
-    let image = crate::control::read_snapshot(config, &archive.state).map_err(text_of)?;
+    let image = proconsul_core::control::read_archive(config, bytes)?;
     Ok(StartState::Archived(Box::new(image)))
 }
 

@@ -118,7 +118,7 @@ impl Tls {
         let sealing = stream.sealed(|socket| self.accept(socket));
         let sealed = tokio::select! {
             sealed = sealing => sealed,
-            () = time::sleep(self.patience) => Err(io::ErrorKind::TimedOut.into()),
+            () = time::delay(self.patience) => Err(io::ErrorKind::TimedOut.into()),
         };
         match sealed {
             Ok(sealed) => Some(sealed),
@@ -206,7 +206,7 @@ async fn refuse_plain_http(socket: &mut Socket) -> io::Result<()> {
     let mut sink = tokio::io::sink();
     tokio::select! {
         _ = tokio::io::copy(socket, &mut sink) => {}
-        () = time::sleep(LINGER) => {}
+        () = time::delay(LINGER) => {}
     }
     Ok(())
 }

@@ -136,7 +136,7 @@ async fn acquire(
     };
     let end = async {
         match patience {
-            Some(patience) => proconsul_os::time::sleep(patience).await,
+            Some(patience) => proconsul_os::time::delay(patience).await,
             None => std::future::pending().await,
         }
     };
@@ -232,7 +232,7 @@ async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Resul
             say("Child terminated");
             return status;
         }
-        () = proconsul_os::time::sleep(GRACE) => {}
+        () = proconsul_os::time::delay(GRACE) => {}
     }
     say("Child did not exit after grace period of 5s");
     say(&format!("Killing child pid {}", program.id()));
@@ -240,7 +240,7 @@ async fn terminate(program: &mut Program, say: &impl Fn(&str)) -> std::io::Resul
     tokio::select! {
         status = program.wait_for_all() => status,
         // In a container without an init process, orphans stay zombies forever.
-        () = proconsul_os::time::sleep(GRACE) => program.wait().await,
+        () = proconsul_os::time::delay(GRACE) => program.wait().await,
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::process::{Child, Command};
 
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::process::{self, Caught, ProcessGroup};
-use proconsul_os::time::sleep;
+use proconsul_os::time::delay;
 
 /// Returns the command of a verb's arguments: a line for a shell, or words.
 pub(super) fn command(words: &[String], shell: bool) -> Command {
@@ -78,7 +78,7 @@ impl Program {
     pub(super) async fn wait_for_all(&mut self) -> io::Result<ExitStatus> {
         let status = self.child.wait().await;
         while self.family.is_running() {
-            sleep(LOOK).await;
+            delay(LOOK).await;
         }
         status
     }

@@ -158,7 +158,7 @@ async fn follow(given: &Given, client: &Client, view: &View) -> Outcome {
                 let pause = (5 * u64::from(failures) * u64::from(failures)).min(180);
                 output::err(&format!("Error: {}, retry in {pause}s\n", go_text(&error)));
                 index = 0;
-                proconsul_os::time::sleep(std::time::Duration::from_secs(pause)).await;
+                proconsul_os::time::delay(std::time::Duration::from_secs(pause)).await;
             }
         }
     }

@@ -1,0 +1,94 @@
+//! `/v1/agent/`: the cluster, which is this one agent.
+
+use crate::api::agent::{failure, rights};
+use crate::api::catalog::NOTHING;
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::reply::object::object;
+use crate::request::Request;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_version::BUILD_DATE;
+
+/// Removes a member. The only member is alive and stays.
+pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
+    let name = request.rest_text();
+    if name == request.context.config.node_name {
+        return Ok(Reply::done(request));
+    }
+    Err(failure::unknown_member(&name))
+}
+
+go_struct! {
+    /// The body of `agent/token/`.
+    struct TokenBody as "api.AgentToken" {
+        "Token": String => token,
+    }
+}
+
+/// Sets a token of the agent (acl.md 11.1).
+pub(crate) async fn token(mut request: Request) -> Result<Reply, Failure> {
+    request.acls()?;
+    request.authorize()?;
+    let sent = request.read_whole().await;
+    let mut body = TokenBody::default();
+    let rules = request.decoding(UnknownFields::Refused);
+    let decoded = request.decode::<TokenBody>(sent, &mut body, rules);
+    decoded.map_err(|words| Failure::undecodable(&words))?;
+    let name = request.rest_text();
+    if !request
+        .acls()?
+        .set_token(&name, body.token, request.version())
+    {
+        return Err(failure::unknown_token(&name));
+    }
+    if matches!(
+        name.as_str(),
+        "agent" | "acl_agent_token" | "default" | "acl_token"
+    ) {
+        rights::compare(&request);
+    }
+    Ok(Reply::done(&request))
+}
+
+/// Shows the agent's machine in Consul's form, with little content.
+pub(crate) fn host(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
+    let config = &request.context.config;
+    let time = request.context.engine.clock().wall().as_nanos();
+    let host = object! {
+        "hostname" => config.host_name(),
+        "os" => std::env::consts::OS,
+        "kernelArch" => std::env::consts::ARCH,
+        "hostid" => request.context.node_id(),
+    };
+    let answer = object! {
+        "Memory" => object! {},
+        "CPU" => NOTHING,
+        "Host" => host,
+        "Disk" => object! {},
+        "CollectionTime" => u64::try_from(time).unwrap_or(u64::MAX),
+        "Errors" => (),
+    };
+    Ok(Reply::json(request, &answer))
+}
+
+/// Shows the agent's release.
+pub(crate) fn version(request: &Request) -> Reply {
+    let version = request.version();
+    let answer = object! {
+        "SHA" => version.revision(),
+        "BuildDate" => BUILD_DATE,
+        "HumanVersion" => version.to_string(),
+        "FIPS" => "",
+    };
+    Reply::json(request, &answer)
+}
+
+/// Makes the agent leave and exit.
+pub(crate) fn leave(request: &Request) -> Result<Reply, Failure> {
+    request.authorize()?;
+    request.context.left.set();
+    Ok(Reply::done(request))
+}

@@ -1,0 +1,192 @@
+//! `/v1/operator/autopilot/`: its settings, and the health of this server, which is well (operator.md 1).
+
+use http::Method;
+
+use crate::api::cluster::status;
+use crate::body::durations::ReadableDuration;
+use crate::body::time;
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::reply::object::object;
+use crate::request::Request;
+use crate::route::routes;
+use proconsul_gocompat::json::context::UnknownFields;
+use proconsul_gocompat::json::decode::go_struct;
+use proconsul_gocompat::json::maps;
+use proconsul_gocompat::{duration, number};
+use proconsul_store::{AutopilotInfo, AutopilotSettings, AutopilotWrite, Index};
+use proconsul_version::Behaviour;
+
+routes! {
+    "/v1/operator/autopilot/configuration" [GET PUT] asks operator => waits(configuration);
+    "/v1/operator/autopilot/health" [GET] asks operator => at_once(health);
+    "/v1/operator/autopilot/state" [GET] asks operator => at_once(state), since Behaviour::OperatorAutopilotState;
+}
+
+/// A second in nanoseconds.
+const SECOND: i128 = 1_000_000_000;
+
+go_struct! {
+    /// The body of a new configuration.
+    struct ConfigurationBody as "api.AutopilotConfiguration" {
+        "CleanupDeadServers": bool => cleanup_dead_servers,
+        "LastContactThreshold": Option<ReadableDuration> => last_contact_threshold,
+        "MaxTrailingLogs": u64 => max_trailing_logs,
+        "MinQuorum" is "uint": u64 => min_quorum,
+        "ServerStabilizationTime": Option<ReadableDuration> => server_stabilization_time,
+        "RedundancyZoneTag": String => redundancy_zone_tag,
+        "DisableUpgradeMigration": bool => disable_upgrade_migration,
+        "UpgradeVersionTag": String => upgrade_version_tag,
+        "CreateIndex": u64,
+        "ModifyIndex": u64,
+    }
+}
+
+impl From<AutopilotSettings> for ConfigurationBody {
+    fn from(settings: AutopilotSettings) -> Self {
+        Self {
+            cleanup_dead_servers: settings.cleanup_dead_servers,
+            last_contact_threshold: Some(settings.last_contact_threshold_ns),
+            max_trailing_logs: settings.max_trailing_logs,
+            min_quorum: settings.min_quorum,
+            server_stabilization_time: Some(settings.server_stabilization_time_ns),
+            redundancy_zone_tag: settings.redundancy_zone_tag,
+            disable_upgrade_migration: settings.disable_upgrade_migration,
+            upgrade_version_tag: settings.upgrade_version_tag,
+        }
+    }
+}
+
+impl From<ConfigurationBody> for AutopilotSettings {
+    fn from(body: ConfigurationBody) -> Self {
+        Self {
+            cleanup_dead_servers: body.cleanup_dead_servers,
+            last_contact_threshold_ns: body.last_contact_threshold.unwrap_or_default(),
+            max_trailing_logs: body.max_trailing_logs,
+            min_quorum: body.min_quorum,
+            server_stabilization_time_ns: body.server_stabilization_time.unwrap_or_default(),
+            redundancy_zone_tag: body.redundancy_zone_tag,
+            disable_upgrade_migration: body.disable_upgrade_migration,
+            upgrade_version_tag: body.upgrade_version_tag,
+        }
+    }
+}
+
+/// Shows the settings, or replaces them.
+async fn configuration(request: Request) -> Result<Reply, Failure> {
+    if request.method == Method::PUT {
+        return configure(request).await;
+    }
+    request.check_read()?;
+    request.authorize()?;
+    let Ok(answer) = request.context.engine.read(&AutopilotInfo);
+    let row = answer.rows;
+    let settings = row.settings;
+    let shown = object! {
+        "CleanupDeadServers" => settings.cleanup_dead_servers,
+        "LastContactThreshold" => duration::format(settings.last_contact_threshold_ns),
+        "MaxTrailingLogs" => settings.max_trailing_logs,
+        "MinQuorum" => settings.min_quorum,
+        "ServerStabilizationTime" => duration::format(settings.server_stabilization_time_ns),
+        "RedundancyZoneTag" => settings.redundancy_zone_tag,
+        "DisableUpgradeMigration" => settings.disable_upgrade_migration,
+        "UpgradeVersionTag" => settings.upgrade_version_tag,
+        "CreateIndex" => row.create_index.0,
+        "ModifyIndex" => row.modify_index.0,
+    };
+    Ok(Reply::json(&request, &shown))
+}
+
+async fn configure(mut request: Request) -> Result<Reply, Failure> {
+    let version = request.version();
+    let refused = |what: &str, words: &str| {
+        Failure::bad_request(&format!("Error parsing {what}: {words}"), version)
+    };
+    let settings = if request.has(Behaviour::OperatorAutopilotDefaults) {
+        AutopilotSettings::default()
+    } else {
+        AutopilotSettings::ZERO
+    };
+    let sent = request.read_whole().await;
+    let mut body = ConfigurationBody::from(settings);
+    let rules = request.decoding(UnknownFields::Refused);
+    let decoded = request.decode::<ConfigurationBody>(sent, &mut body, rules);
+    decoded.map_err(|words| refused("autopilot config", &words))?;
+    let cas = request.query.first("cas").map(number::parse_uint);
+    let cas = cas
+        .transpose()
+        .map_err(|error| refused("cas value", &error.message(version.go().unicode)))?;
+    request.check_datacenter()?;
+    request.authorize()?;
+    let Ok(written) = request.context.engine.apply(AutopilotWrite {
+        settings: body.into(),
+        cas: cas.map(Index),
+    });
+    Ok(Reply::boolean(&request, written))
+}
+
+/// Returns the moment since which this server is well: its start, in nanoseconds of the Unix epoch.
+fn stable_since(request: &Request) -> i128 {
+    request.context.engine.clock().unix_nanos_of_epoch()
+}
+
+/// Shows the health of all servers: of this one.
+fn health(request: &Request) -> Result<Reply, Failure> {
+    request.check_read()?;
+    request.authorize()?;
+    let config = &request.context.config;
+    let since = stable_since(request);
+    let server = object! {
+        "ID" => request.context.node_id(),
+        "Name" => &config.node_name,
+        "Address" => status::rpc_address(config),
+        "SerfStatus" => "alive",
+        "Version" => config.version.to_string(),
+        "Leader" => true,
+        "LastContact" => "0s",
+        "LastTerm" => 2,
+        "LastIndex" => request.context.engine.snapshot().applied().0,
+        "Healthy" => true,
+        "Voter" => true,
+        "StableSince" => time::format(since - since.rem_euclid(SECOND)),
+    };
+    let health = object! {
+        "Healthy" => true,
+        "FailureTolerance" => 0,
+        "Servers" => [server],
+    };
+    Ok(Reply::json(request, &health))
+}
+
+/// Shows what autopilot knows: this server leads and votes.
+fn state(request: &Request) -> Result<Reply, Failure> {
+    request.check_read()?;
+    request.authorize()?;
+    let config = &request.context.config;
+    let id = request.context.node_id();
+    let server = object! {
+        "ID" => &id,
+        "Name" => &config.node_name,
+        "Address" => status::rpc_address(config),
+        "NodeStatus" => "alive",
+        "Version" => config.version.to_string(),
+        "LastContact" => "0s",
+        "LastTerm" => 2,
+        "LastIndex" => request.context.engine.snapshot().applied().0,
+        "Healthy" => true,
+        "StableSince" => time::format(stable_since(request)),
+        "ReadReplica" => false,
+        "Status" => "leader",
+        "Meta" => config.whole_node_meta(),
+        "NodeType" => "voter",
+    };
+    let state = object! {
+        "Healthy" => true,
+        "FailureTolerance" => 0,
+        "OptimisticFailureTolerance" => 0,
+        "Servers" => maps::collect([(&id, server)]),
+        "Leader" => &id,
+        "Voters" => [&id],
+    };
+    Ok(Reply::json(request, &state))
+}

@@ -1,0 +1,30 @@
+//! `/v1/status/`: the leader and its peers, which are this agent (session.md 4.5).
+
+use crate::failure::Failure;
+use crate::reply::Reply;
+use crate::request::Request;
+use crate::route::routes;
+use proconsul_config::Config;
+
+routes! {
+    "/v1/status/leader" [GET] => at_once(leader);
+    "/v1/status/peers" [GET] => at_once(peers);
+}
+
+/// Shows the address of the leader: this agent's RPC address.
+pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
+    request.check_read()?;
+    Ok(Reply::json(request, &rpc_address(&request.context.config)))
+}
+
+/// Lists the addresses of all servers.
+pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
+    request.check_read()?;
+    let peers = [rpc_address(&request.context.config)];
+    Ok(Reply::json(request, &peers))
+}
+
+/// Returns the address at which other servers would call this one.
+pub(crate) fn rpc_address(config: &Config) -> String {
+    std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
+}

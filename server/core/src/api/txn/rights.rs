@@ -1,0 +1,103 @@
+//! What the operations of a transaction ask for (acl.md 6.7).
+
+use crate::auth::rights::Rights;
+use crate::auth::state::Caller;
+use crate::failure::Failure;
+use crate::request::Request;
+use proconsul_acl::{Access, Question, Resource};
+use proconsul_store::{
+    CatalogOperation, CatalogSubject, CatalogVerb, KvVerb, TxnError, TxnOperation, TxnRefusal,
+    TxnResult, TxnVerb,
+};
+
+/// Checks that the caller may do all operations.
+///
+/// # Errors
+/// Those that it may not do, and what fails beside them before anything runs.
+pub(super) fn check(
+    request: &Request,
+    rights: &Rights,
+    operations: &[TxnOperation],
+) -> Result<(), Vec<TxnError>> {
+    if !rights.are_limited() {
+        return Ok(());
+    }
+    let denied: Vec<_> = operations
+        .iter()
+        .map(|operation| denial(rights, operation).err())
+        .collect();
+    if denied.iter().all(Option::is_none) {
+        return Ok(());
+    }
+    let checked = request.context.engine.pre_check_transaction(operations);
+    let mut failed = checked.err().unwrap_or_default().into_iter().peekable();
+    let mut errors = Vec::new();
+    for (place, denial) in denied.into_iter().enumerate() {
+        let error = failed.next_if(|error| error.operation == place);
+        // Only the lock-delay comes after the rights.
+        let is_late = |error: &TxnError| matches!(error.refusal, TxnRefusal::Write(_));
+        errors.extend(match (error, denial) {
+            (error, None) => error,
+            (Some(error), Some(_)) if !is_late(&error) => Some(error),
+            (_, Some(denial)) => Some(TxnError {
+                operation: place,
+                key: operations[place].key(),
+                refusal: TxnRefusal::Denied(denial.text(request.version())),
+            }),
+        });
+    }
+    Err(errors)
+}
+
+fn denial(rights: &Rights, operation: &TxnOperation) -> Result<(), Failure> {
+    let operation = match operation {
+        TxnOperation::Kv { key, verb } => {
+            let Some(access) = access(verb) else {
+                return Ok(());
+            };
+            return rights.check(Question {
+                resource: Resource::Key,
+                access,
+                name: &key.text(),
+            });
+        }
+        TxnOperation::Catalog(operation) => operation,
+    };
+    let CatalogOperation { verb, subject, .. } = &**operation;
+    if *verb == CatalogVerb::Get {
+        return Ok(());
+    }
+    let (resource, name) = match subject {
+        CatalogSubject::Node(node) => (Resource::Node, &node.node),
+        CatalogSubject::Service { service, .. } => (Resource::Service, &service.name),
+        CatalogSubject::Check { check, .. } if !check.service_id.is_empty() => {
+            (Resource::Service, &check.named_service)
+        }
+        CatalogSubject::Check { node, .. } => (Resource::Node, node),
+    };
+    rights.check(Question::write(resource, name))
+}
+
+/// Returns the access to its key that a verb asks for; `None` where the results are filtered instead.
+fn access(verb: &TxnVerb) -> Option<Access> {
+    match verb {
+        TxnVerb::Get | TxnVerb::GetOrEmpty { .. } | TxnVerb::GetTree => None,
+        TxnVerb::CheckIndex(_) | TxnVerb::CheckSession(_) => Some(Access::Read),
+        TxnVerb::Write(KvVerb::DeleteTree) => Some(Access::WriteTree),
+        TxnVerb::Write(_) | TxnVerb::CheckNotExists | TxnVerb::Unknown(_) => Some(Access::Write),
+    }
+}
+
+/// Whether the caller sees a result. A check of a node may name a service, which then counts.
+pub(super) fn sees(caller: &Caller, result: &TxnResult) -> bool {
+    let (resource, name) = match result {
+        TxnResult::Kv { key, .. } => {
+            return caller.may(Question::read(Resource::Key, &key.text()));
+        }
+        TxnResult::Node(row) => (Resource::Node, &row.node.node),
+        TxnResult::Service(row) => (Resource::Service, &row.service.name),
+        TxnResult::Check(row) if row.service_name.is_empty() => (Resource::Node, &row.node),
+        TxnResult::Check(row) => (Resource::Service, &row.service_name),
+    };
+    caller.may(Question::read(resource, name))
+}

@@ -1,0 +1,338 @@
+//! Faults: the only place that asks for them, before a handler and before its reply.
+
+mod acl;
+pub(crate) mod leader;
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::CONTENT_LENGTH;
+use http::{HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_engine::sync::either;
+use proconsul_h1::Ending;
+
+use crate::Context;
+use crate::control::Controls;
+use crate::failure::Failure;
+use crate::fault::leader::LeaderPatience;
+use crate::reply::body::{ApiAnswer, ReplyBody};
+use crate::reply::{self, Reply, ReplyContent, header};
+use crate::request::{Consistency, Request};
+use crate::route::Handler;
+use proconsul_engine::blocking::{self, Wait};
+use proconsul_engine::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
+use proconsul_store::{Answer, Entry, Key, KvGet};
+
+/// The outcome of a request.
+pub(crate) struct Outcome {
+    pub(crate) reply: Result<Reply, Failure>,
+    /// How the answer is cut short.
+    pub(crate) cut: Option<Cut>,
+    /// A response of a rule, which is sent as it is, without the headers of Consul's answers.
+    pub(crate) foreign: Option<ApiAnswer>,
+}
+
+impl Outcome {
+    /// Returns the outcome of a request without a reply, whose connection is cut.
+    fn cut(cut: Cut) -> Self {
+        Self {
+            cut: Some(cut),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
+        }
+    }
+}
+
+/// Returns how a connection ends that a rule cuts.
+pub(super) fn ending(cut: Cut) -> Ending {
+    match cut {
+        Cut::Reset => Ending::Reset,
+        Cut::Close => Ending::Silence,
+        Cut::After(length) => Ending::CutOff(length),
+    }
+}
+
+impl From<Result<Reply, Failure>> for Outcome {
+    fn from(reply: Result<Reply, Failure>) -> Self {
+        Self {
+            reply,
+            cut: None,
+            foreign: None,
+        }
+    }
+}
+
+/// What rules match of a request. It outlives the request, which the handler consumes.
+struct Seen<'a> {
+    method: Method,
+    path: &'a [u8],
+    is_stale: bool,
+}
+
+/// Returns the faults that the rules plan for a request now.
+fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
+    let header = |name: &str| {
+        let value = request.headers.get(name)?;
+        Some(String::from_utf8_lossy(value).into_owned())
+    };
+    let of_session = seen.path.strip_prefix(b"/v1/session/").unwrap_or_default();
+    let verbs = ["renew/", "destroy/", "info/"];
+    let of_path = verbs
+        .iter()
+        .find_map(|verb| of_session.strip_prefix(verb.as_bytes()));
+    let acquire = request.query.first("acquire");
+    let of_query = || acquire.or(request.query.first("release"));
+    let session = of_path.or_else(of_query).map(String::from_utf8_lossy);
+    let asked = Asked {
+        method: seen.method.as_str(),
+        path: seen.path,
+        session: session.as_deref(),
+        acquires: seen.method == Method::PUT
+            && acquire.is_some()
+            && seen.path.starts_with(b"/v1/kv/"),
+        client: request.peer,
+        header: &header,
+        is_stale: seen.is_stale,
+    };
+    faults.ask(&asked, request.context.engine.clock().now())
+}
+
+/// Returns the control of a request that faults may hit: not of those that are not observed, which are the web UI's own.
+pub(crate) fn control(request: &Request) -> Option<Controls> {
+    let control = request.context.control.as_ref()?;
+    control.engine().current_call()?;
+    Some(control.clone())
+}
+
+/// Handles a request, with the faults that the rules plan for it.
+pub(crate) async fn handle_with_faults(
+    control: Controls,
+    handler: Handler,
+    mut request: Request,
+    path: Box<[u8]>,
+) -> Outcome {
+    let context = Arc::clone(&request.context);
+    let faults = control.fault_table();
+    let seen = Seen {
+        method: request.method.clone(),
+        path: &path,
+        is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
+    };
+    let plan = until_it_may_go_on(faults, &request, &seen).await;
+    if let Some(stop) = &plan.stop {
+        return stopped(&request, &seen, stop);
+    }
+    let change = plan
+        .acl
+        .and_then(|change| acl::Pending::new(&request, change));
+    let mut _stands = None;
+    if let Some(past) = &plan.read_from {
+        // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends
+        // there.
+        let past = control.engine().fallen_behind(past.store());
+        request.context = Arc::new(context.of_another_server(past));
+        _stands = control.engine().stand_still();
+    }
+    let handled = {
+        // Not begun here: a change that comes before the request has to be there. And pinned here, because moving the
+        // future into another one would double its size.
+        let handling = pin!(async {
+            if plan.in_flight {
+                // Boxed, because it is rare and large.
+                request.is_in_flight = Box::pin(in_flight(&request, &seen)).await;
+            }
+            handler.answer(request).await
+        });
+        let handling = pin!(acl::with_change(&control, change, handling));
+        unless_interrupted(&control, &seen, handling).await
+    };
+    let mut reply = match handled {
+        Ok(reply) => reply,
+        Err(error) => return failed(&context, &seen, &error),
+    };
+    if let Some(hold) = plan.hold_answer {
+        control.engine().hold(Some(hold)).await;
+    }
+    match &mut reply {
+        Ok(reply) => reply::show(plan.shown, &mut reply.headers),
+        Err(failure) => reply::show(plan.shown, &mut failure.headers),
+    }
+    Outcome {
+        cut: plan.cut,
+        ..reply.into()
+    }
+}
+
+/// Holds a request as long as its plan says, and returns the plan for the rest of the way.
+async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Plan {
+    if !faults.has_any() {
+        return Plan::default();
+    }
+    let engine = &request.context.engine;
+    let wait = match request.wait_options() {
+        Ok(Some(wait)) => wait.limit,
+        Ok(None) | Err(_) => Duration::ZERO,
+    };
+    let mut patience = LeaderPatience::new(&request.context, wait);
+    loop {
+        let changes = faults.leadership_changes();
+        let Some(plan) = ask(faults, request, seen) else {
+            return Plan::default();
+        };
+        engine.fault_hit(&plan.name);
+        let held = |duration: Option<Duration>| engine.hold(duration);
+        match plan.hold {
+            Hold::None => return plan,
+            Hold::For(duration) => {
+                held(Some(duration)).await;
+                return plan;
+            }
+            Hold::Forever => held(None).await,
+            Hold::AsForLeader => {
+                while let Some(step) = patience.step(engine) {
+                    held(Some(step)).await;
+                }
+                return plan;
+            }
+            Hold::ForLeader | Hold::ForElection(_) => {
+                let Some(step) = patience.step(engine) else {
+                    return plan;
+                };
+                match plan.hold {
+                    // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
+                    _ if patience.grows => held(Some(step)).await,
+                    Hold::ForElection(lasts) if lasts < step => {
+                        either(held(Some(lasts)), changes).await;
+                    }
+                    _ => either(held(Some(step)), changes).await,
+                }
+            }
+        }
+    }
+}
+
+/// Lets an acquire wait while another session holds its key. Returns whether it has waited: then it has passed the check
+/// of the lock-delay that the end of that session began.
+async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
+    let key = seen.path.strip_prefix(b"/v1/kv/");
+    let get = KvGet(Key::new(key.unwrap_or_default()));
+    let own = request.query.first("acquire").unwrap_or_default();
+    let engine = &request.context.engine;
+    let holder = |answer: &Answer<Option<Entry>>| {
+        let (_, row) = answer.rows.as_ref()?;
+        row.session().map(str::to_owned)
+    };
+    let Ok(before) = engine.read(&get);
+    let Some(other) = holder(&before).filter(|holder| holder.as_bytes() != own) else {
+        return false;
+    };
+    let wait = Wait {
+        min_index: before.index,
+        limit: Duration::MAX,
+        is_exact: true,
+        is_streamed: false,
+    };
+    let is_over = |answer: &Answer<_>| holder(answer).as_ref() != Some(&other);
+    let Ok(_) = blocking::answer_when(engine, &get, Some(wait), is_over).await;
+    true
+}
+
+/// Runs `work`.
+///
+/// # Errors
+/// The error with which a loss of the leader interrupts it.
+async fn unless_interrupted<T>(
+    control: &Controls,
+    seen: &Seen<'_>,
+    mut work: Pin<&mut impl Future<Output = T>>,
+) -> Result<T, ConsulError> {
+    let faults = control.fault_table();
+    loop {
+        let changes = faults.leadership_changes();
+        let done = async { Some(work.as_mut().await) };
+        let changed = async {
+            changes.await;
+            None
+        };
+        if let Some(done) = either(done, changed).await {
+            return Ok(done);
+        }
+        let plan = faults.interrupts(seen.is_stale, control.now());
+        if let Some(Plan {
+            name,
+            stop: Some(Stop::Error(error)),
+            ..
+        }) = plan
+        {
+            control.engine().fault_hit(&name);
+            return Err(error);
+        }
+    }
+}
+
+/// The outcome of a request that never reaches its handler.
+fn stopped(request: &Request, seen: &Seen<'_>, stop: &Stop) -> Outcome {
+    match stop {
+        Stop::Error(error) => failed(&request.context, seen, error),
+        Stop::NoLeaderName => Ok(Reply::json(request, "")).into(),
+        Stop::NoPeers => Ok(Reply::json(request, &[(); 0])).into(),
+        Stop::Respond(response) => Outcome {
+            foreign: Some(foreign(response)),
+            ..Ok(Reply::empty(StatusCode::OK)).into()
+        },
+        Stop::Cut(cut) => Outcome::cut(*cut),
+    }
+}
+
+/// Makes the answer of a rule's response. A rule with a response that cannot be sent is refused when it is installed.
+fn foreign(response: &Response) -> ApiAnswer {
+    let header = |(name, value): &(String, String)| {
+        let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+        Some((name, HeaderValue::from_bytes(value.as_bytes()).ok()?))
+    };
+    let mut headers: Vec<_> = response.headers().iter().filter_map(header).collect();
+    let body = Bytes::copy_from_slice(response.content());
+    headers.push((CONTENT_LENGTH, header::number(body.len() as u64)));
+    let status = StatusCode::from_u16(response.status());
+    ApiAnswer {
+        headers,
+        body: ReplyBody::Whole(body),
+        ..ApiAnswer::empty(status.expect("a rule is checked when it is installed"))
+    }
+}
+
+fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
+    let config = &context.config;
+    if error.is_silent(config.version) {
+        return Outcome::cut(Cut::Close);
+    }
+    let server = format!("{}:{}", config.advertise_address, config.server_port);
+    let is_write = !matches!(seen.method, Method::GET | Method::HEAD);
+    let key = seen.path.strip_prefix(b"/v1/kv/");
+    let text = error.text(config.version, key, is_write, &server);
+    let failure = Failure::new(error.status(), text);
+    let reads = [
+        "/v1/session/info/",
+        "/v1/session/list",
+        "/v1/session/node/",
+        "/v1/catalog/",
+        "/v1/health/",
+    ];
+    let is_read = reads
+        .iter()
+        .any(|path| seen.path.starts_with(path.as_bytes()));
+    let failure = if is_read && !is_write && error.status() == 500 {
+        failure.of_read(context)
+    } else {
+        failure
+    };
+    let mut reply = Reply::failure(&failure, config.version);
+    if matches!(&reply.content, ReplyContent::Whole(text) if text.is_empty()) {
+        reply.content_type = None;
+    }
+    if *error == ConsulError::TooManyConnections {
+        reply.content_type = Some(HeaderValue::from_static("text/plain"));
+    }
+    Ok(reply).into()
+}
