@@ -71,6 +71,7 @@
     not(all(
         feature = "acl",
         feature = "dump",
+        feature = "https",
         feature = "mesh",
         feature = "metrics",
         feature = "queries",
@@ -99,7 +100,7 @@ pub(crate) use http::extensions::ui;
 pub use proconsul_engine::{faults, history};
 #[doc(inline)]
 pub use proconsul_version::{ParseVersionError, Version};
-pub(crate) use run::https;
 pub use run::{Builder, StartError};
+pub(crate) use run::{connection, https};
 #[doc(inline)]
 pub use run::{target, test};

@@ -2,6 +2,7 @@
 
 mod acl;
 mod agent;
+pub(crate) mod connection;
 mod data;
 pub(super) mod https;
 #[cfg(not(feature = "probes"))]

@@ -10,11 +10,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use proconsul_h1::{Calendar, HangingUp, ServeOptions, Stream, Strictness};
+use proconsul_h1::{Calendar, HangingUp, ServeOptions, Strictness};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
+use crate::connection::Stream;
 use crate::control::Listeners;
 use crate::http::pipeline;
 use crate::http::pipeline::context::Context;
@@ -224,7 +225,8 @@ async fn serve(
             Some(tls) => tls.handshake(stream).await,
         };
         if let Some(stream) = stream {
-            proconsul_h1::serve(stream, settings, respond).await;
+            let (read, write) = stream.into_split();
+            proconsul_h1::serve(read, write, settings, respond).await;
         }
     });
     match &context.control {
