@@ -28,6 +28,7 @@ struct Reading<R: ?Sized> {
     is_over: bool,
     /// The rest of the current body.
     rest: Rest,
+    /// The last field, so that its type may be unknown.
     half: R,
 }
 
@@ -100,6 +101,7 @@ impl<R: ReadHalf> Wire<R> {
         };
         self.reading().rest = rest;
         Incoming {
+            // Not `Arc::clone`, whose type would be that of the field.
             wire: Arc::<Self>::clone(self),
             length,
             waits: head.expectation == Expectation::Continue

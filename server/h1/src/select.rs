@@ -13,8 +13,10 @@ pub(crate) enum Either<Left, Right> {
     Right(Right),
 }
 
-/// Waits for the first of two futures. The left one is asked first, and wins where both are done.
-pub(crate) fn select<Left: Future, Right: Future + ?Sized>(
+/// Waits for the first of two futures. The left one is asked first, and wins where both are done. A timer stands on
+/// the left of what never stops by itself: with tokio a future that uses up what its task may do in one poll leaves nothing
+/// for the timer behind it.
+pub(crate) fn select<Left: Future + ?Sized, Right: Future + ?Sized>(
     mut left: Pin<&mut Left>,
     mut right: Pin<&mut Right>,
 ) -> impl Future<Output = Either<Left::Output, Right::Output>> {

@@ -287,6 +287,6 @@ async fn linger(
     settings: ServeOptions<'_>,
 ) {
     if shutdown(write).await.is_ok() {
-        select(pin!(wire.drain()), (settings.sleep)(LINGER).as_mut()).await;
+        select((settings.sleep)(LINGER).as_mut(), pin!(wire.drain())).await;
     }
 }

@@ -1,5 +1,6 @@
 //! Connections in memory, served without a runtime.
 
+mod linger;
 mod pipe;
 mod responses;
 
