@@ -8,8 +8,10 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::{HeaderValue, StatusCode};
-use proconsul_h1::{Calendar, Ending, HangingUp, HttpResponse, ServeOptions, Strictness, serve};
+use http::{HeaderValue, Method, StatusCode};
+use proconsul_h1::{
+    Calendar, Ending, HangingUp, Head, HttpResponse, Incoming, ServeOptions, Strictness, serve,
+};
 use proconsul_testing::within;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, duplex};
 use tokio::net::{TcpListener, TcpStream};
@@ -171,7 +173,7 @@ async fn a_body_is_asked_for_on_each_kind() {
             b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\nExpect: 100-continue\r\n\r\n";
         let (mut client, stream) = kind.connect(head).await;
         let (read, write) = stream.into_split();
-        let respond = |_, mut body: proconsul_h1::Incoming| async move {
+        let respond = |_, mut body: Incoming| async move {
             let body = body.read(100).await.expect("it is short");
             assert_eq!((&*body.bytes, body.failure), (&b"ok"[..], None));
             text(3, Ending::Whole)
@@ -203,8 +205,10 @@ async fn waiting(
     let waits = Arc::new(Semaphore::new(0));
     let respond = {
         let (open, waits) = (Arc::clone(open), Arc::clone(&waits));
-        move |_, _| {
+        move |head: Head, _| {
             let (open, waits) = (Arc::clone(&open), Arc::clone(&waits));
+            // Without a byte that was read ahead it would be ET.
+            assert_eq!(head.method, Method::GET);
             async move {
                 waits.add_permits(1);
                 let _permit = open.acquire().await;
