@@ -85,7 +85,7 @@ pub use proconsul_core::log;
 pub use proconsul_engine::{faults, history};
 #[doc(inline)]
 pub use proconsul_version::{ParseVersionError, Version};
-pub(crate) use run::https;
 pub use run::{Builder, StartError};
+pub(crate) use run::{connection, https};
 #[doc(inline)]
 pub use run::{target, test};

@@ -35,6 +35,10 @@ mod pipeline;
 mod reply;
 mod request;
 mod route;
+mod serve;
+mod start;
 
 pub use pipeline::context::{Context, Reload};
 pub use pipeline::respond;
+pub use serve::serve;
+pub use start::{Reread, new_engine, reload_of};

@@ -1,16 +1,14 @@
 //! The incoming bytes of a connection: heads, and the body of the current request.
 
-use std::io;
-use std::pin::pin;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
-use tokio::io::AsyncReadExt;
 
 use crate::chunks::{BodyFailure, Chunks, Step};
 use crate::head::{Expectation, Framing, Head, Protocol};
-use crate::stream::ReadSide;
+use crate::stream::ReadHalf;
 use crate::strictness::Strictness;
 
 /// The size of a read of a head. Nearly all heads are shorter.
@@ -21,18 +19,17 @@ const BODY_ROOM: usize = 64 * 1024;
 pub(crate) const UNREAD_LIMIT: u64 = 256 * 1024;
 
 /// The read half of a connection, shared by the connection and the body of its current request.
-#[derive(Debug)]
-pub(crate) struct Wire(Mutex<Reading>);
+pub(crate) struct Wire<R: ?Sized>(Mutex<Reading<R>>);
 
-#[derive(Debug)]
-struct Reading {
-    half: ReadSide,
+struct Reading<R: ?Sized> {
     /// The bytes that arrived and were not consumed yet.
     arrived: BytesMut,
     /// Whether the client has finished sending.
     is_over: bool,
     /// The rest of the current body.
     rest: Rest,
+    /// The last field, so that its type may be unknown.
+    half: R,
 }
 
 /// The rest of a body.
@@ -51,7 +48,8 @@ enum Rest {
 /// The body of a request. It is read from the connection on demand.
 #[derive(Debug)]
 pub struct Incoming {
-    wire: Arc<Wire>,
+    /// Whatever the connection is: handlers are compiled once.
+    wire: Arc<Wire<dyn ReadHalf>>,
     length: Option<u64>,
     /// Whether the client waits for `100 Continue`.
     waits: bool,
@@ -77,19 +75,45 @@ pub(crate) enum Left {
     Broken,
 }
 
-impl Wire {
+impl<R: ?Sized> fmt::Debug for Wire<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Wire").finish_non_exhaustive()
+    }
+}
+
+impl<R: ReadHalf> Wire<R> {
     /// Wraps a new connection.
-    pub(crate) fn new(half: ReadSide) -> Self {
+    pub(crate) fn new(half: R) -> Self {
         Self(Mutex::new(Reading {
-            half,
             arrived: BytesMut::new(),
             is_over: false,
             rest: Rest::Nothing,
+            half,
         }))
     }
 
+    /// Returns the body that follows a head.
+    pub(crate) fn body(self: &Arc<Self>, head: &Head, strict: Strictness) -> Incoming {
+        let (length, rest) = match head.framing {
+            Framing::Length(0) => (Some(0), Rest::Nothing),
+            Framing::Length(length) => (Some(length), Rest::Length(length)),
+            Framing::Chunked => (None, Rest::Chunks(Chunks::new(strict))),
+        };
+        self.reading().rest = rest;
+        Incoming {
+            // Not `Arc::clone`, whose type would be that of the field.
+            wire: Arc::<Self>::clone(self),
+            length,
+            waits: head.expectation == Expectation::Continue
+                && head.protocol == Protocol::Http11
+                && length != Some(0),
+        }
+    }
+}
+
+impl<R: ReadHalf + ?Sized> Wire<R> {
     /// Locks the state. A poisoned lock is no problem: every change of the state is complete.
-    fn reading(&self) -> MutexGuard<'_, Reading> {
+    fn reading(&self) -> MutexGuard<'_, Reading<R>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -117,23 +141,6 @@ impl Wire {
     /// Waits for more bytes of a head.
     pub(crate) async fn more_of_head(&self) -> bool {
         self.more(HEAD_ROOM).await
-    }
-
-    /// Returns the body that follows a head.
-    pub(crate) fn body(self: &Arc<Self>, head: &Head, strict: Strictness) -> Incoming {
-        let (length, rest) = match head.framing {
-            Framing::Length(0) => (Some(0), Rest::Nothing),
-            Framing::Length(length) => (Some(length), Rest::Length(length)),
-            Framing::Chunked => (None, Rest::Chunks(Chunks::new(strict))),
-        };
-        self.reading().rest = rest;
-        Incoming {
-            wire: Arc::clone(self),
-            length,
-            waits: head.expectation == Expectation::Continue
-                && head.protocol == Protocol::Http11
-                && length != Some(0),
-        }
     }
 
     /// Whether the body has been read to its end.
@@ -184,11 +191,10 @@ impl Wire {
     }
 }
 
-impl Reading {
+impl<R: ReadHalf + ?Sized> Reading<R> {
     fn poll_more(&mut self, context: &mut Context<'_>, room: usize) -> Poll<bool> {
         self.arrived.reserve(room);
-        let read: Poll<io::Result<usize>> =
-            pin!(self.half.read_buf(&mut self.arrived)).poll(context);
+        let read = self.half.poll_read(context, &mut self.arrived);
         read.map(|read| {
             // A broken connection counts as ended.
             self.is_over = !matches!(read, Ok(length) if length > 0);
@@ -294,7 +300,7 @@ impl Incoming {
     /// Sends `100 Continue` if the client waits for it.
     fn ask(&mut self) {
         if std::mem::take(&mut self.waits) {
-            let reading = self.wire.reading();
+            let mut reading = self.wire.reading();
             // A failure shows at the next read.
             let _ = reading.half.try_write(b"HTTP/1.1 100 Continue\r\n\r\n");
         }

@@ -1,5 +1,6 @@
-//! HTTP/1 as Go's `net/http` serves it: heads, bodies, responses and connections. [`serve`] takes a connection
-//! and the application, a function that answers one request at a time.
+//! HTTP/1 as Go's `net/http` serves it: heads, bodies, responses and connections. [`serve`] takes the halves of a
+//! connection, and the application, a function that answers one request at a time. It needs no runtime: a socket of
+//! any ([`ReadHalf`], [`WriteHalf`]) and bytes in memory ([`pipe`]) are connections.
 //!
 //! An HTTP library would decide these by itself, and differently from Go: which heads are valid, the response
 //! to an invalid one, what happens to an unread body, and the order of headers.
@@ -12,6 +13,7 @@ mod head;
 mod headers;
 mod lines;
 mod response;
+mod select;
 mod stream;
 mod strictness;
 
@@ -21,7 +23,7 @@ pub use connection::{ServeOptions, Sleep, serve};
 pub use head::{Head, Protocol};
 pub use headers::Headers;
 pub use response::{Calendar, Ending, HttpResponse, ResponseBody};
-pub use stream::{HangingUp, Socket, Stream};
+pub use stream::{Closed, HangingUp, Peer, PipeReader, PipeWriter, ReadHalf, WriteHalf, pipe};
 pub use strictness::Strictness;
 
 #[cfg(test)]

@@ -2,15 +2,18 @@
 
 use std::fmt;
 use std::io;
+use std::pin::pin;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
-use tokio::io::AsyncWriteExt;
-use tokio::task::yield_now;
 
+use crate::connection::Sleep;
 use crate::head::{Head, Persistence, Protocol};
-use crate::stream::{HangingUp, WriteSide};
+use crate::select::{Either, select};
+use crate::stream::write::{flush, write_all, write_all_buf};
+use crate::stream::{HangingUp, WriteHalf};
 
 /// The longest body that Go's server buffers, and so sends with a `Content-Length`.
 const BUFFERED_BODY: usize = 2048;
@@ -87,10 +90,13 @@ pub enum Ending {
     CutOff(usize),
 }
 
-/// What knows the date.
+/// The application's time.
 pub trait Calendar: fmt::Debug + Sync {
     /// Returns the `Date` of a response now.
     fn date(&self) -> HeaderValue;
+
+    /// Sleeps, while a connection that closes is read, or its end is sent.
+    fn sleep(&self, duration: Duration) -> Sleep;
 }
 
 /// The properties of the request that affect its response.
@@ -192,9 +198,9 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
     ///
     /// # Errors
     /// The connection is broken.
-    pub(crate) async fn send(
+    pub(crate) async fn send<W: WriteHalf>(
         mut self,
-        to: &mut WriteSide,
+        to: &mut W,
         terms: Terms<'_>,
         fate: Fate,
     ) -> io::Result<()> {
@@ -210,19 +216,19 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         let mut is_ended = false;
         while has_body && left > 0 && !self.body.is_over() {
             if self.body.has_to_wait() {
-                to.write_all(&out).await?;
-                to.flush().await?;
+                write_all(to, &out).await?;
+                flush(to).await?;
                 out.clear();
-                tokio::select! {
-                    biased;
-                    () = self.body.ready() => continue,
-                    () = to.gone(HangingUp::Gone) => return Err(io::ErrorKind::BrokenPipe.into()),
+                let ready = pin!(self.body.ready());
+                match select(ready, pin!(to.gone(HangingUp::Gone))).await {
+                    Either::Left(()) => continue,
+                    Either::Right(()) => return Err(io::ErrorKind::BrokenPipe.into()),
                 }
             }
             let mut piece = self.body.next_piece();
             if piece.is_empty() && !self.body.is_over() {
                 // The piece is still being made, bit by bit, and others are served meanwhile.
-                yield_now().await;
+                W::yield_now().await;
                 continue;
             }
             piece.truncate(left);
@@ -238,15 +244,15 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
             }
             send_behind(&mut out, piece, end, to).await?;
             if !is_ended {
-                yield_now().await;
+                W::yield_now().await;
             }
         }
         // A body that had to be waited for may have ended without a last piece.
         if has_body && framing == Framing::Chunks && left > 0 && !is_ended {
             out.extend_from_slice(b"0\r\n\r\n");
         }
-        to.write_all(&out).await?;
-        to.flush().await
+        write_all(to, &out).await?;
+        flush(to).await
     }
 
     fn write_head(&self, out: &mut Vec<u8>, terms: Terms<'_>, framing: Framing, fate: Fate) {
@@ -348,7 +354,7 @@ async fn send_behind(
     out: &mut Vec<u8>,
     piece: Bytes,
     end: &'static [u8],
-    to: &mut WriteSide,
+    to: &mut impl WriteHalf,
 ) -> io::Result<()> {
     if out.len() + piece.len() <= COPIED_BODY {
         out.extend_from_slice(&piece);
@@ -356,7 +362,7 @@ async fn send_behind(
         return Ok(());
     }
     let mut all = out.as_slice().chain(piece).chain(end);
-    to.write_all_buf(&mut all).await?;
+    write_all_buf(to, &mut all).await?;
     out.clear();
     Ok(())
 }

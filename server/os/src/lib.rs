@@ -16,7 +16,7 @@ use std::thread::available_parallelism;
 #[cfg(unix)]
 pub use unix::{Identity, UnixListener, file_kind, listen_at};
 #[cfg(windows)]
-pub use windows::{Identity, UnixListener, file_kind, listen_at};
+pub use windows::{Identity, UnixListener, UnixStream, file_kind, listen_at};
 
 /// How many threads the machine runs at once, as far as this process may use it. Linux says so in files, and so it is
 /// asked once.

@@ -6,8 +6,6 @@ use std::io;
 use std::os::windows::fs::MetadataExt;
 use std::path::Path;
 
-use proconsul_h1::Stream;
-
 use super::FileKind;
 
 /// A listener that cannot exist: tokio has no Unix sockets for Windows.
@@ -16,7 +14,7 @@ pub struct UnixListener(Infallible);
 
 /// A connection that cannot exist, either.
 #[derive(Debug)]
-pub struct UnixStream(Infallible);
+pub enum UnixStream {}
 
 impl UnixListener {
     /// Accepts no connection: there is no listener.
@@ -25,12 +23,6 @@ impl UnixListener {
     /// None: it is never called.
     pub async fn accept(&self) -> io::Result<(UnixStream, ())> {
         match self.0 {}
-    }
-}
-
-impl From<UnixStream> for Stream {
-    fn from(stream: UnixStream) -> Self {
-        match stream.0 {}
     }
 }
 

@@ -1,8 +1,7 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
 mod accept;
-mod acl;
-mod agent;
+pub(crate) mod connection;
 #[cfg(feature = "control-http")]
 mod control_port;
 mod data;
@@ -31,13 +30,14 @@ use tokio::sync::oneshot;
 use crate::control::{Address, Addresses, Controls, Server};
 use crate::https::{DevCertificates, Tls};
 use accept::tasks::Task;
-use agent::{new_engine, reload_of};
 pub use data::StartData;
+use host::MachineHost;
 use proconsul_config::resolve::data::take_service_files;
 use proconsul_config::{Config, Epoch};
-use proconsul_core::Reload;
+pub use proconsul_core::Reread;
 #[cfg(feature = "control-http")]
 use proconsul_core::control::{Launched, OnDemand};
+use proconsul_core::{Reload, new_engine, reload_of};
 use proconsul_engine::Engine;
 use proconsul_gocompat::syscall::error_text;
 use proconsul_os::time;
@@ -285,7 +285,9 @@ impl Builder {
         let seed = self.config.seed.unwrap_or_else(time::machine_seed);
         let config = Arc::new(self.config.with_seed(seed));
         let data = StartData::read(&config)?;
-        let engine = new_engine(&config, seed, data);
+        let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
+            data.load(engine, &config)
+        });
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
         let _entered = runtime.enter();
@@ -368,9 +370,6 @@ impl Drop for Embedded {
     }
 }
 
-/// Reads a configuration again.
-pub type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
-
 /// Runs a server with this data in the current process until `stop` is ready, as `proconsul agent` does. Calls `ready` with the
 /// addresses, what was made for HTTPS, and the reload when the first request would succeed.
 ///
@@ -394,7 +393,9 @@ pub async fn run(
     };
     let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
-    let engine = new_engine(&config, seed, start);
+    let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
+        start.load(engine, &config)
+    });
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);
     let addresses = sockets.all_addresses();

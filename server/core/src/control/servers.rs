@@ -206,8 +206,11 @@ impl Controls {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::Controls;
-    use crate::run::Builder;
+    use std::time::Duration;
+
+    use crate::control::{Addresses, Controls};
+    use crate::new_engine;
+    use proconsul_engine::host::ManualHost;
 
     fn epoch() -> Epoch {
         "2026-01-01T00:00:00Z".parse().expect("a time")
@@ -219,10 +222,24 @@ mod tests {
             strict: true,
             frozen: true,
             epoch: Some(epoch()),
+            datacenter: "dcx".to_owned(),
             ..Config::default()
         };
-        let builder = Builder::default().config(config).seed(7).datacenter("dcx");
-        builder.start().expect("a free port")
+        let config = Arc::new(config.with_seed(7));
+        let host = Arc::new(ManualHost::new(Duration::ZERO));
+        let engine = new_engine(host, &config, 7, |_| ());
+        let on_demand = OnDemand {
+            config: Arc::clone(&config),
+            addresses: vec![[127, 0, 0, 1].into()],
+            launch: |_| Err("nothing is started here".to_owned()),
+            servers: Mutex::default(),
+        };
+        let addresses = Addresses {
+            api: Vec::new(),
+            https: Vec::new(),
+            control: None,
+        };
+        Controls::new(&engine, &config, 7, addresses, on_demand)
     }
 
     #[test]

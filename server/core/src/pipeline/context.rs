@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
 use parking_lot::Mutex;
@@ -17,7 +18,7 @@ use proconsul_engine::sync::Signal;
 use proconsul_engine::{Engine, clock};
 use proconsul_gocompat::mux::Mux;
 use proconsul_gocompat::url::query::Semicolons;
-use proconsul_h1::Calendar;
+use proconsul_h1::{Calendar, Sleep};
 use proconsul_version::Behaviour;
 
 /// The state that all requests of one server share.
@@ -81,6 +82,10 @@ impl std::fmt::Debug for Reload {
 impl Calendar for Context {
     fn date(&self) -> HeaderValue {
         clock::http_date(self.engine.clock().wall())
+    }
+
+    fn sleep(&self, duration: Duration) -> Sleep {
+        self.engine.host().sleep(duration)
     }
 }
 

@@ -8,6 +8,7 @@
 use std::cell::Cell;
 
 use crate::body::Wire;
+use crate::stream::{ReadHalf, WriteHalf};
 
 /// How often one wait looks. All its looks take some twenty microseconds: the kernel is asked for events.
 const LOOKS: u32 = 64;
@@ -36,7 +37,11 @@ pub(super) struct BusyPoll {
 
 impl BusyPoll {
     /// Waits for more bytes of a head, and looks for them before if it `may`. Returns `false` at the end of the stream.
-    pub(super) async fn more_of_head(&mut self, wire: &Wire, may: bool) -> bool {
+    pub(super) async fn more_of_head<R: ReadHalf, W: WriteHalf>(
+        &mut self,
+        wire: &Wire<R>,
+        may: bool,
+    ) -> bool {
         let connection = std::ptr::from_ref(wire).addr();
         if may && self.is_worthwhile(connection) {
             for _ in 0..LOOKS {
@@ -45,7 +50,7 @@ impl BusyPoll {
                     return there;
                 }
                 // Lets the thread ask the kernel for events.
-                tokio::task::yield_now().await;
+                W::yield_now().await;
             }
             self.rest();
         }

@@ -10,21 +10,22 @@ use std::time::Duration;
 use bytes::{Buf, Bytes};
 use http::header::CONNECTION;
 use http::{HeaderValue, Method, StatusCode};
-use tokio::io::AsyncWriteExt;
 
 use crate::bad_head::BadHead;
 use crate::body::{HEAD_ROOM, Incoming, Left, UNREAD_LIMIT, Wire};
 use crate::head::{Expectation, Framing, Head, Persistence};
 use crate::lines::Lines;
 use crate::response::{Calendar, Ending, Fate, HttpResponse, ResponseBody, Terms};
-use crate::stream::{HangingUp, Stream, WriteSide};
+use crate::select::{Either, select};
+use crate::stream::write::{shutdown, write_all};
+use crate::stream::{HangingUp, ReadHalf, WriteHalf};
 use crate::strictness::Strictness;
 use busy_poll::BusyPoll;
 
 /// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
 /// last response.
 const LINGER: Duration = Duration::from_millis(500);
-/// How long the end of a sealed connection may take to be said, as in Go.
+/// How long the shutdown of a connection may take that needs one, as in Go.
 const FAREWELL: Duration = Duration::from_secs(5);
 /// The shortest beginning of a further request that newer Go answers with an error.
 const BEGINNING: usize = 4;
@@ -41,10 +42,8 @@ pub struct ServeOptions<'a> {
     /// Whether a thread may look for the next request of a busy client for a while before it sleeps. Only where the client
     /// can run meanwhile: on more than one core.
     pub busy_poll: bool,
-    /// What the `Date` of responses is read from. Only the application reads machine time.
+    /// The time. Only the application reads it.
     pub calendar: &'a dyn Calendar,
-    /// Sleeps in machine time.
-    pub sleep: fn(Duration) -> Sleep,
 }
 
 /// A future that ends after some time.
@@ -66,21 +65,22 @@ impl From<BadHead> for NoHead {
 
 /// Serves a connection until either side closes it. `respond` answers one request at a time.
 pub async fn serve<B: ResponseBody, Held, Responding>(
-    stream: impl Into<Stream>,
+    read: impl ReadHalf,
+    mut write: impl WriteHalf,
     settings: ServeOptions<'_>,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) where
     Responding: Future<Output = HttpResponse<B, Held>>,
 {
-    let Stream { read, mut write } = stream.into();
     let wire = Arc::new(Wire::new(read));
     match converse(&wire, &mut write, settings, respond).await {
         Close::Reset => write.reset(),
-        Close::Said if write.says_end() => {
-            tokio::select! {
-                _ = write.shutdown() => {}
-                () = (settings.sleep)(FAREWELL) => {}
-            }
+        Close::Said if write.needs_shutdown() => {
+            select(
+                pin!(shutdown(&mut write)),
+                settings.calendar.sleep(FAREWELL).as_mut(),
+            )
+            .await;
         }
         Close::Said => {}
     }
@@ -95,9 +95,9 @@ enum Close {
 }
 
 /// Answers requests until either side wants to close the connection.
-async fn converse<B: ResponseBody, Held, Responding>(
-    wire: &Arc<Wire>,
-    write: &mut WriteSide,
+async fn converse<R: ReadHalf, W: WriteHalf, B: ResponseBody, Held, Responding>(
+    wire: &Arc<Wire<R>>,
+    write: &mut W,
     settings: ServeOptions<'_>,
     respond: impl Fn(Head, Incoming) -> Responding,
 ) -> Close
@@ -108,7 +108,7 @@ where
     let mut busy_poll = BusyPoll::default();
     let mut last_method = None;
     loop {
-        let next = next_head(
+        let next = next_head::<R, W>(
             wire,
             &mut lines,
             &mut busy_poll,
@@ -120,7 +120,7 @@ where
             Err(NoHead::Over) => return Close::Said,
             Err(NoHead::Refused(refusal)) => {
                 let answer = refusal.answer(settings.strict);
-                if write.write_all(answer.as_bytes()).await.is_ok() {
+                if write_all(write, answer.as_bytes()).await.is_ok() {
                     linger(wire, write, settings).await;
                 }
                 return Close::Said;
@@ -137,10 +137,10 @@ where
         }
         let answer = {
             let answering = pin!(respond(head, body));
-            tokio::select! {
-                biased;
-                answer = answering => answer,
-                () = gone_while_waiting(wire, write, settings) => return Close::Said,
+            let gone = pin!(gone_while_waiting(wire, write, settings));
+            match select(answering, gone).await {
+                Either::Left(answer) => answer,
+                Either::Right(()) => return Close::Said,
             }
         };
         match answer.ending {
@@ -166,14 +166,18 @@ where
 
 /// Returns when the client has gone. It is asked first when a request has to wait, which gives the buffer back: thousands
 /// of requests may wait.
-async fn gone_while_waiting(wire: &Wire, write: &WriteSide, settings: ServeOptions<'_>) {
+async fn gone_while_waiting(
+    wire: &Wire<impl ReadHalf>,
+    write: &mut impl WriteHalf,
+    settings: ServeOptions<'_>,
+) {
     wire.shrink_to(0);
     write.gone(settings.hanging_up).await;
 }
 
 /// Reads the next head.
-async fn next_head(
-    wire: &Wire,
+async fn next_head<R: ReadHalf, W: WriteHalf>(
+    wire: &Wire<R>,
     lines: &mut Lines,
     busy_poll: &mut BusyPoll,
     settings: ServeOptions<'_>,
@@ -202,7 +206,8 @@ async fn next_head(
         if there >= limit {
             return Err(BadHead::TooLarge.into());
         }
-        if !busy_poll.more_of_head(wire, settings.busy_poll).await {
+        let more = busy_poll.more_of_head::<R, W>(wire, settings.busy_poll);
+        if !more.await {
             let is_beginning =
                 there >= BEGINNING || last_method.is_none() || !settings.strict.heads;
             return Err(if there > 0 && is_beginning {
@@ -215,7 +220,7 @@ async fn next_head(
 }
 
 /// Skips line ends after the body of a POST, which old clients send.
-async fn skip_line_ends(wire: &Wire) {
+async fn skip_line_ends(wire: &Wire<impl ReadHalf>) {
     while wire.with_arrived(|arrived| arrived.is_empty()) {
         if !wire.more_of_head().await {
             return;
@@ -230,7 +235,7 @@ async fn skip_line_ends(wire: &Wire) {
 
 /// Returns the fate of the connection, after reading the rest of the request's body up to a limit.
 async fn fate<B: ResponseBody, Held>(
-    wire: &Wire,
+    wire: &Wire<impl ReadHalf>,
     answer: &HttpResponse<B, Held>,
     terms: Terms<'_>,
     expectation: Expectation,
@@ -251,8 +256,8 @@ async fn fate<B: ResponseBody, Held>(
 /// Refuses an unknown `Expect` and closes the connection. Before that Go waits for the body, unless it is long
 /// or the client wants to close; it always waits for a chunked one (seen on 1.8.7).
 async fn fail_expectation(
-    wire: &Wire,
-    write: &mut WriteSide,
+    wire: &Wire<impl ReadHalf>,
+    write: &mut impl WriteHalf,
     terms: Terms<'_>,
     framing: Framing,
     settings: ServeOptions<'_>,
@@ -274,11 +279,12 @@ async fn fail_expectation(
 }
 
 /// Closes the connection, and reads for a while what the client still sends.
-async fn linger(wire: &Wire, write: &mut WriteSide, settings: ServeOptions<'_>) {
-    if write.shutdown().await.is_ok() {
-        tokio::select! {
-            () = wire.drain() => {}
-            () = (settings.sleep)(LINGER) => {}
-        }
+async fn linger(
+    wire: &Wire<impl ReadHalf>,
+    write: &mut impl WriteHalf,
+    settings: ServeOptions<'_>,
+) {
+    if shutdown(write).await.is_ok() {
+        select(settings.calendar.sleep(LINGER).as_mut(), pin!(wire.drain())).await;
     }
 }

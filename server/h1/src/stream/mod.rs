@@ -1,178 +1,94 @@
-//! The two sides of a connection: of a socket, or of what seals one.
+//! The two halves of a connection, as [`serve`](crate::serve) uses them.
 
-mod half;
-mod sealed;
+mod pipe;
+pub(crate) mod write;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpStream, tcp};
-#[cfg(unix)]
-use tokio::net::{UnixStream, unix};
+use bytes::BytesMut;
 
-use half::{ReadHalf, WriteHalf};
-use sealed::Sealed;
+pub use pipe::{Closed, Peer, PipeReader, PipeWriter, pipe};
 
-pub use half::HangingUp;
-pub use sealed::Socket;
-
-/// The side from which requests come.
-#[derive(Debug)]
-pub(crate) enum ReadSide {
-    Plain(ReadHalf),
-    Sealed(Sealed),
+/// The meaning of a half-closed connection whose request waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HangingUp {
+    /// The request is kept: Consul answers half-closed clients.
+    Waits,
+    /// The client has gone, as nearly always. A test must not count its request as blocked.
+    Gone,
 }
 
-/// The side to which responses go.
-#[derive(Debug)]
-pub(crate) enum WriteSide {
-    Plain(WriteHalf),
-    Sealed(Sealed),
-}
-
-/// A connection: a TCP or Unix socket, or what seals one ([`Stream::sealed`]).
-#[derive(Debug)]
-pub struct Stream {
-    pub(crate) read: ReadSide,
-    pub(crate) write: WriteSide,
-}
-
-impl From<TcpStream> for Stream {
-    fn from(socket: TcpStream) -> Self {
-        let (read, write): (tcp::OwnedReadHalf, tcp::OwnedWriteHalf) = socket.into_split();
-        Self::plain(ReadHalf::Tcp(read), WriteHalf::Tcp(write))
-    }
-}
-
-#[cfg(unix)]
-impl From<UnixStream> for Stream {
-    fn from(socket: UnixStream) -> Self {
-        let (read, write): (unix::OwnedReadHalf, unix::OwnedWriteHalf) = socket.into_split();
-        Self::plain(ReadHalf::Unix(read), WriteHalf::Unix(write))
-    }
-}
-
-impl Stream {
-    fn plain(read: ReadHalf, write: WriteHalf) -> Self {
-        Self {
-            read: ReadSide::Plain(read),
-            write: WriteSide::Plain(write),
-        }
-    }
-
-    /// Seals a connection: `seal` is given its socket, and returns what is written and read on it in plain.
+/// The read half of a connection. The body of a request keeps it, too.
+pub trait ReadHalf: Send + 'static {
+    /// Reads bytes to the end of a buffer, at most as many as its spare capacity. Returns their number, 0 at the end of
+    /// the stream.
     ///
     /// # Errors
-    /// Those of `seal`, and a connection that is sealed already.
-    pub async fn sealed<S, Sealing>(
-        self,
-        seal: impl FnOnce(Socket) -> Sealing,
-    ) -> io::Result<Stream>
-    where
-        S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-        Sealing: Future<Output = io::Result<S>>,
-    {
-        let (ReadSide::Plain(read), WriteSide::Plain(write)) = (self.read, self.write) else {
-            return Err(io::Error::other("a connection is sealed once"));
-        };
-        let sealed = Sealed::new(read, write, seal).await?;
-        Ok(Self {
-            read: ReadSide::Sealed(sealed.clone()),
-            write: WriteSide::Sealed(sealed),
-        })
-    }
-}
-
-impl ReadSide {
-    /// Writes as many bytes as possible without waiting.
-    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Plain(half) => half.try_write(bytes),
-            Self::Sealed(sealed) => sealed.try_write(bytes),
-        }
-    }
-}
-
-impl WriteSide {
-    /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
-    pub(crate) async fn gone(&self, hanging_up: HangingUp) {
-        match self {
-            Self::Plain(half) => half.gone(hanging_up).await,
-            Self::Sealed(sealed) => sealed.gone(hanging_up).await,
-        }
-    }
-
-    /// Makes a TCP connection end with a reset when both sides are dropped. Unix sockets have no reset.
-    pub(crate) fn reset(self) {
-        match self {
-            Self::Plain(half) => half.reset(),
-            Self::Sealed(sealed) => sealed.reset(),
-        }
-    }
-
-    /// Returns whether the end of the connection has to be said: a socket's end is said by closing it.
-    pub(crate) fn says_end(&self) -> bool {
-        matches!(self, Self::Sealed(_))
-    }
-}
-
-impl AsyncRead for ReadSide {
+    /// The connection is broken.
     fn poll_read(
-        self: Pin<&mut Self>,
+        &mut self,
         context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(half) => Pin::new(half).poll_read(context, buffer),
-            Self::Sealed(sealed) => sealed.poll_read(context, buffer),
-        }
-    }
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>>;
+
+    /// Writes as many bytes as possible without waiting. A body that is waited for asks the client to send it.
+    ///
+    /// # Errors
+    /// The connection is broken, or takes no bytes now ([`io::ErrorKind::WouldBlock`]).
+    fn try_write(&mut self, bytes: &[u8]) -> io::Result<usize>;
 }
 
-impl AsyncWrite for WriteSide {
-    fn poll_write(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(half) => Pin::new(half).poll_write(context, bytes),
-            Self::Sealed(sealed) => sealed.with_layer(|layer| layer.poll_write(context, bytes)),
-        }
-    }
+/// The write half of a connection. The connection ends when both halves are dropped.
+pub trait WriteHalf: Send {
+    /// Writes some bytes and returns their number.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    fn poll_write(&mut self, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>>;
 
+    /// Writes some bytes of several slices and returns their number.
+    ///
+    /// # Errors
+    /// The connection is broken.
     fn poll_write_vectored(
-        self: Pin<&mut Self>,
+        &mut self,
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Plain(half) => Pin::new(half).poll_write_vectored(context, slices),
-            Self::Sealed(sealed) => {
-                sealed.with_layer(|layer| layer.poll_write_vectored(context, slices))
+    ) -> Poll<io::Result<usize>>;
+
+    /// Sends what was written and is still in a buffer.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    fn poll_flush(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Ends the stream of bytes to the client, which may still send.
+    ///
+    /// # Errors
+    /// The connection is broken.
+    fn poll_shutdown(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
+    fn gone(&mut self, hanging_up: HangingUp) -> impl Future<Output = ()> + Send;
+
+    /// Makes the connection end with a reset when both halves are dropped, if it has resets.
+    fn reset(self);
+
+    /// Returns whether the stream has to be shut down before both halves are dropped: a socket's is without that.
+    fn needs_shutdown(&self) -> bool;
+
+    /// Lets the other tasks of this thread run. A runtime that has to ask the kernel for events does so meanwhile: without
+    /// them no request of a busy client is seen.
+    fn yield_now() -> impl Future<Output = ()> + Send {
+        let mut has_yielded = false;
+        poll_fn(move |context| {
+            if std::mem::replace(&mut has_yielded, true) {
+                return Poll::Ready(());
             }
-        }
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            // Sockets have no buffer to flush.
-            Self::Plain(_) => Poll::Ready(Ok(())),
-            Self::Sealed(sealed) => sealed.with_layer(|layer| layer.poll_flush(context)),
-        }
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Plain(half) => Pin::new(half).poll_shutdown(context),
-            Self::Sealed(sealed) => sealed.with_layer(|layer| layer.poll_shutdown(context)),
-        }
+            context.waker().wake_by_ref();
+            Poll::Pending
+        })
     }
 }

@@ -8,21 +8,18 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use proconsul_h1::{HangingUp, ServeOptions, Stream, Strictness};
 use socket2::{SockRef, TcpKeepalive};
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 
+use crate::connection::Stream;
 use crate::https::Tls;
+use proconsul_core::Context;
 use proconsul_core::connections::Place;
 use proconsul_core::control::Listeners;
-use proconsul_core::{Context, respond};
 use proconsul_os::{CORES, UnixListener, time};
 use proconsul_version::Behaviour;
 use tasks::Tasks;
-
-/// The bytes that Go allows above the configured size of a request's head.
-const HEAD_SLACK: usize = 4096;
 
 /// The capacity of the queue of unaccepted connections, as in Consul. A client that finds the queue full retries after
 /// a second.
@@ -191,33 +188,17 @@ async fn serve(
     tls: Option<Tls>,
 ) {
     let peer = place.as_ref().map(|(peer, _)| *peer);
-    let version = context.config.version;
-    let settings = ServeOptions {
-        head_limit: context.config.max_header_bytes + HEAD_SLACK,
-        strict: Strictness {
-            heads: version.has(Behaviour::HttpStrictHeads),
-            chunks: version.has(Behaviour::HttpStrictChunks),
-        },
-        hanging_up: if context.config.control {
-            HangingUp::Gone
-        } else {
-            HangingUp::Waits
-        },
-        busy_poll: *CORES > 1,
-        calendar: &*context,
-        sleep: |pause| Box::pin(time::delay(pause)),
-    };
-    let respond = |head, body| respond(Arc::clone(&context), peer, head, body);
-    let serving = pin!(async {
+    let control = context.control.clone();
+    let serving = pin!(async move {
         let stream = match tls {
             None => Some(stream),
             Some(tls) => tls.handshake(stream).await,
         };
         if let Some(stream) = stream {
-            proconsul_h1::serve(stream, settings, respond).await;
+            proconsul_core::serve(context, peer, stream.into_split(), *CORES > 1).await;
         }
     });
-    match &context.control {
+    match &control {
         Some(control) => tokio::select! {
             () = serving => {}
             () = control.listeners().are(false) => {}

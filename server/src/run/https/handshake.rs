@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use proconsul_h1::{Socket, Stream};
 use rustls::client::danger::HandshakeSignatureValid;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, UnixTime};
@@ -25,6 +24,7 @@ use tokio_rustls::server::TlsStream;
 
 use super::authority::DevCertificates;
 use super::files::{self, Identity};
+use crate::connection::{Socket, Stream};
 use proconsul_config::{Config, TlsVersion};
 use proconsul_os::time;
 use proconsul_version::Behaviour;

@@ -2,9 +2,9 @@
 
 use std::convert::Infallible;
 
-use proconsul_h1::Stream;
-
 use proconsul_config::Config;
+
+use crate::connection::Stream;
 
 /// There is no server of TLS.
 #[derive(Clone, Debug)]

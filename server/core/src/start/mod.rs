@@ -1,17 +1,18 @@
 //! The engine of a server: the agent comes up in it, and registers what its configuration defines.
 
+mod acl;
+
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::acl::{acl_start, may_write_own_node, start_acls};
-use super::host::MachineHost;
-use super::{Reread, StartData};
+use crate::Reload;
+use acl::{acl_start, may_write_own_node, start_acls};
 use proconsul_config::Config;
 use proconsul_config::definition::Defined;
-use proconsul_core::Reload;
 use proconsul_engine::clock::{Clock, Rate};
 use proconsul_engine::entropy::Entropy;
 use proconsul_engine::history::History;
+use proconsul_engine::host::Host;
 use proconsul_engine::metrics::MetricsSettings;
 use proconsul_engine::{Engine, rules_of};
 use proconsul_gocompat::json::maps;
@@ -27,9 +28,14 @@ const FIRST_INDEX_DEV: Index = Index(10);
 const FIRST_INDEX_LATE_DEV: Index = Index(14);
 const FIRST_INDEX: Index = Index(5);
 
-/// Returns an engine in which the agent's own node is registered, so that sessions can be created, and which has loaded
-/// this data. `config` has its node id.
-pub(super) fn new_engine(config: &Config, seed: u64, data: StartData) -> Arc<Engine> {
+/// Returns an engine in which the agent's own node is registered, so that sessions can be created. `load` loads data into it
+/// before the services and checks of the configuration are registered. `config` has its node id.
+pub fn new_engine(
+    host: Arc<dyn Host>,
+    config: &Config,
+    seed: u64,
+    load: impl FnOnce(&Engine),
+) -> Arc<Engine> {
     let before = match (config.dev, config.version.has(Behaviour::StartWritesMore)) {
         (true, true) => FIRST_INDEX_LATE_DEV,
         (true, false) => FIRST_INDEX_DEV,
@@ -46,7 +52,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, data: StartData) -> Arc<Eng
     let mut rules = rules_of(config.version);
     rules.virtual_addresses &= config.connect;
     let store = Store::new(rules, before);
-    let clock = config.clock(MachineHost::shared());
+    let clock = config.clock(host);
     let metrics = metrics_settings(config, &clock);
     let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {
@@ -56,7 +62,7 @@ pub(super) fn new_engine(config: &Config, seed: u64, data: StartData) -> Arc<Eng
     engine
         .apply(agent_start(config, seed))
         .expect("the agent's own node is in order");
-    data.load(&engine, config);
+    load(&engine);
     register_definitions(config, &engine);
     Arc::new(engine)
 }
@@ -87,7 +93,7 @@ fn write_entries(config: &Config, engine: &Engine) {
 }
 
 /// Registers the services and checks of the configuration. Invalid ones are left out: the command line and
-/// [`super::Builder::start`] have refused them.
+/// `Builder::start` have refused them.
 fn register_definitions(config: &Config, engine: &Engine) {
     let Defined {
         services, checks, ..
@@ -100,12 +106,11 @@ fn register_definitions(config: &Config, engine: &Engine) {
         .expect("a configuration is taken as far as it can be");
 }
 
+/// Reads a configuration again.
+pub type Reread = Box<dyn Fn() -> Result<Config, String> + Send + Sync>;
+
 /// Returns what a reload does: it reads the configuration with `reread`, if given, and registers what that defines.
-pub(super) fn reload_of(
-    engine: &Arc<Engine>,
-    config: &Arc<Config>,
-    reread: Option<Reread>,
-) -> Reload {
+pub fn reload_of(engine: &Arc<Engine>, config: &Arc<Config>, reread: Option<Reread>) -> Reload {
     let (engine, config) = (Arc::clone(engine), Arc::clone(config));
     Reload::new(move || {
         let read = reread.as_ref().map(|reread| reread()).transpose()?;

@@ -1,46 +1,52 @@
 //! The read and write halves of a TCP or Unix socket.
 
+use std::future::Future as _;
 use std::io;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf, Ready};
+use bytes::BytesMut;
+use proconsul_h1::HangingUp;
+use tokio::io::{AsyncReadExt, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::tcp;
 #[cfg(unix)]
 use tokio::net::unix;
 
-/// The meaning of a half-closed connection whose request waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HangingUp {
-    /// The request is kept: Consul answers half-closed clients.
-    Waits,
-    /// The client has gone, as nearly always. A test must not count its request as blocked.
-    Gone,
-}
-
 /// The read half.
 #[derive(Debug)]
-pub(crate) enum ReadHalf {
-    /// A TCP socket.
+pub(crate) enum SocketReader {
+    /// Of a TCP socket.
     Tcp(tcp::OwnedReadHalf),
-    /// A Unix socket.
+    /// Of a Unix socket.
     #[cfg(unix)]
     Unix(unix::OwnedReadHalf),
 }
 
 /// The write half.
 #[derive(Debug)]
-pub(crate) enum WriteHalf {
-    /// A TCP socket.
+pub(crate) enum SocketWriter {
+    /// Of a TCP socket.
     Tcp(tcp::OwnedWriteHalf),
-    /// A Unix socket.
+    /// Of a Unix socket.
     #[cfg(unix)]
     Unix(unix::OwnedWriteHalf),
 }
 
-impl ReadHalf {
+impl SocketReader {
+    pub(super) fn poll_read(
+        &mut self,
+        context: &mut Context<'_>,
+        buffer: &mut BytesMut,
+    ) -> Poll<io::Result<usize>> {
+        match self {
+            Self::Tcp(half) => pin!(half.read_buf(buffer)).poll(context),
+            #[cfg(unix)]
+            Self::Unix(half) => pin!(half.read_buf(buffer)).poll(context),
+        }
+    }
+
     /// Writes as many bytes as possible without waiting.
-    pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+    pub(super) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Tcp(half) => half.as_ref().try_write(bytes),
             #[cfg(unix)]
@@ -48,7 +54,7 @@ impl ReadHalf {
         }
     }
 
-    pub(crate) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
+    pub(super) async fn ready(&self, interest: Interest) -> io::Result<Ready> {
         match self {
             Self::Tcp(half) => half.ready(interest).await,
             #[cfg(unix)]
@@ -57,7 +63,7 @@ impl ReadHalf {
     }
 
     /// Reads without owning the half. Only one task may do so.
-    pub(crate) fn poll_read_shared(
+    pub(super) fn poll_read_shared(
         &self,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
@@ -82,9 +88,9 @@ impl ReadHalf {
     }
 }
 
-impl WriteHalf {
+impl SocketWriter {
     /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
-    pub(crate) async fn gone(&self, hanging_up: HangingUp) {
+    pub(super) async fn gone(&self, hanging_up: HangingUp) {
         #[cfg(windows)]
         match self.is_over().await {
             Ok(false) => {}
@@ -121,7 +127,7 @@ impl WriteHalf {
     }
 
     /// Makes a TCP connection end with a reset when both halves are dropped. Unix sockets have no reset.
-    pub(crate) fn reset(self) {
+    pub(super) fn reset(self) {
         match self {
             Self::Tcp(half) => {
                 // If this fails, the connection is closed normally.
@@ -132,58 +138,33 @@ impl WriteHalf {
             Self::Unix(half) => half.forget(),
         }
     }
-}
 
-impl AsyncRead for ReadHalf {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(half) => Pin::new(half).poll_read(context, buffer),
-            #[cfg(unix)]
-            Self::Unix(half) => Pin::new(half).poll_read(context, buffer),
-        }
-    }
-}
-
-impl AsyncWrite for WriteHalf {
-    fn poll_write(
-        self: Pin<&mut Self>,
+    pub(super) fn poll_write(
+        &mut self,
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
+        match self {
             Self::Tcp(half) => Pin::new(half).poll_write(context, bytes),
             #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_write(context, bytes),
         }
     }
 
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
+    pub(super) fn poll_write_vectored(
+        &mut self,
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
+        match self {
             Self::Tcp(half) => Pin::new(half).poll_write_vectored(context, slices),
             #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_write_vectored(context, slices),
         }
     }
 
-    fn is_write_vectored(&self) -> bool {
-        true
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // Sockets have no buffer to flush.
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
+    pub(super) fn poll_shutdown(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
             Self::Tcp(half) => Pin::new(half).poll_shutdown(context),
             #[cfg(unix)]
             Self::Unix(half) => Pin::new(half).poll_shutdown(context),
