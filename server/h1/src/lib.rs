@@ -19,10 +19,10 @@ mod strictness;
 
 pub use body::{Incoming, ReadBody};
 pub use chunks::BodyFailure;
-pub use connection::{ServeOptions, Sleep, serve};
+pub use connection::{ServeOptions, serve};
 pub use head::{Head, Protocol};
 pub use headers::Headers;
-pub use response::{Calendar, Ending, HttpResponse, ResponseBody};
+pub use response::{Calendar, Ending, HttpResponse, ResponseBody, Sleep};
 pub use stream::{Closed, HangingUp, Peer, PipeReader, PipeWriter, ReadHalf, WriteHalf, pipe};
 pub use strictness::Strictness;
 

@@ -2,14 +2,13 @@
 
 use std::fmt;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, DATE, TRANSFER_ENCODING};
 use http::{HeaderName, HeaderValue, Method, StatusCode};
 
-use crate::connection::Sleep;
 use crate::head::{Head, Persistence, Protocol};
 use crate::select::{Either, select};
 use crate::stream::write::{flush, write_all, write_all_buf};
@@ -89,6 +88,9 @@ pub enum Ending {
     /// The connection is closed after this many bytes of the body.
     CutOff(usize),
 }
+
+/// A future that ends after some time.
+pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The application's time.
 pub trait Calendar: fmt::Debug + Sync {

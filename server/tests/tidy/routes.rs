@@ -112,7 +112,7 @@ fn routes_of(path: &str, text: &str, routes: &mut BTreeMap<String, Route>) {
 fn routes() -> BTreeMap<String, Route> {
     let mut routes = BTreeMap::new();
     for page in files() {
-        if page.path.starts_with("server/src/http/api/") {
+        if page.path.starts_with("server/core/src/api/") {
             routes_of(&page.path, &page.text, &mut routes);
         }
     }
@@ -133,7 +133,7 @@ fn table(routes: &BTreeMap<String, Route>) -> String {
     let rows: String = rows.collect();
     format!(
         "# Routes\n\n\
-         Made from the tables of routes in `server/src/http/api/`: `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes`\n\
+         Made from the tables of routes in `server/core/src/api/`: `WRITE_ROUTES=1 cargo test -p proconsul --test tidy routes`\n\
          writes it anew. *Emulated* is what acts and is kept as on a real Consul, *shaped* what answers as a lone server that does not use\n\
          it, *refused* what Consul has and this server does not. A path with a slash at its end stands for all below it. A library\n\
          without the feature that a row names answers 501 there.\n\n\

@@ -59,7 +59,7 @@ pub(crate) fn binary(setting: &Setting) -> Turns {
             let program = setting.program(*kind).expect("the kind takes part");
             let source = setting.source(*kind);
             let page = source.map_or(0, |source| {
-                size(&source.join("server/src/http/extensions/ui/page"))
+                size(&source.join("server/core/src/extensions/ui/page"))
             });
             vec![(stripped(&program) - page) as f64 / f64::from(1 << 20)]
         },

@@ -3,7 +3,7 @@
 mod busy_poll;
 
 use std::future::Future;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,9 +45,6 @@ pub struct ServeOptions<'a> {
     /// The time. Only the application reads it.
     pub calendar: &'a dyn Calendar,
 }
-
-/// A future that ends after some time.
-pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Why no request follows.
 enum NoHead {

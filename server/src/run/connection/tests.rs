@@ -32,7 +32,7 @@ impl Calendar for Today {
         HeaderValue::from_static("today")
     }
 
-    fn sleep(&self, _: std::time::Duration) -> proconsul_h1::Sleep {
+    fn sleep(&self, _: Duration) -> proconsul_h1::Sleep {
         Box::pin(std::future::pending())
     }
 }

@@ -129,7 +129,7 @@ mod present {
         #[test]
         fn every_file_of_the_page_is_served_and_all_are_small() {
             let mut there = Vec::new();
-            let page = concat!(env!("CARGO_MANIFEST_DIR"), "/src/http/extensions/ui/page");
+            let page = concat!(env!("CARGO_MANIFEST_DIR"), "/src/extensions/ui/page");
             below(Path::new(page), "", &mut there);
             there.retain(|name| name != "index.html");
             there.sort();
