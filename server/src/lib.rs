@@ -88,4 +88,4 @@ pub use proconsul_version::{ParseVersionError, Version};
 pub use run::{Builder, StartError};
 pub(crate) use run::{connection, https};
 #[doc(inline)]
-pub use run::{target, test};
+pub use run::{in_runtime, target, test};

@@ -38,6 +38,32 @@ pub async fn delay_anywhere(duration: Duration) {
     futures_timer::Delay::new(duration).await;
 }
 
+/// A moment of the clock of a tokio runtime, which a test may pause.
+#[derive(Clone, Copy, Debug)]
+pub struct RuntimeInstant(tokio::time::Instant);
+
+impl RuntimeInstant {
+    /// Returns this moment.
+    #[must_use]
+    pub fn now() -> Self {
+        Self(tokio::time::Instant::now())
+    }
+
+    /// Returns the time that has passed since.
+    #[must_use]
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Returns whether the clock of the current tokio runtime is paused. tokio does not tell, but its clock stands still.
+#[must_use]
+pub fn is_runtime_paused() -> bool {
+    let (of_runtime, of_machine) = (RuntimeInstant::now(), Instant::now());
+    while of_machine.elapsed() < Duration::from_micros(1) {}
+    of_runtime.elapsed().is_zero()
+}
+
 /// Holds this thread for a duration.
 pub fn hold_thread(duration: Duration) {
     std::thread::sleep(duration);

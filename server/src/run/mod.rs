@@ -7,6 +7,7 @@ mod control_port;
 mod data;
 pub(crate) mod host;
 pub(super) mod https;
+pub mod in_runtime;
 #[cfg(not(feature = "probes"))]
 mod no_probes;
 #[cfg(feature = "probes")]
@@ -273,20 +274,26 @@ impl Builder {
         self
     }
 
+    /// Checks the configuration, and reads what it names. Returns it with the node's id, the seed, and the data to start with.
+    fn prepared(&mut self) -> Result<(Arc<Config>, u64, StartData), StartError> {
+        let checked = self.config.check_definitions();
+        checked.map_err(StartError::Definition)?;
+        take_service_files(&mut self.config).map_err(StartError::Data)?;
+        let seed = self.config.seed.unwrap_or_else(time::machine_seed);
+        let config = Arc::new(std::mem::take(&mut self.config).with_seed(seed));
+        let data = StartData::read(&config)?;
+        Ok((config, seed, data))
+    }
+
     /// Starts the server. It is usable when this returns.
     ///
     /// # Errors
     /// The server cannot listen on an address, the operating system has no thread left, a definition is invalid, or a
     /// file cannot be loaded.
     pub fn start(mut self) -> Result<Server, StartError> {
-        let checked = self.config.check_definitions();
-        checked.map_err(StartError::Definition)?;
-        take_service_files(&mut self.config).map_err(StartError::Data)?;
-        let seed = self.config.seed.unwrap_or_else(time::machine_seed);
-        let config = Arc::new(self.config.with_seed(seed));
-        let data = StartData::read(&config)?;
+        let (config, seed, data) = self.prepared()?;
         let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
-            data.load(engine, &config)
+            data.load(engine, &config);
         });
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;

@@ -84,6 +84,14 @@ impl Running {
         }
     }
 
+    pub(super) fn context(&self) -> Arc<Context> {
+        Arc::clone(&self.context)
+    }
+
+    pub(super) fn tasks(&self) -> Arc<Tasks> {
+        Arc::clone(&self.tasks)
+    }
+
     /// Runs until `stop` is ready or a client tells the server to leave. Connections are closed and scripts of checks are
     /// killed when this returns.
     pub(super) async fn until(self, stop: impl Future<Output = ()>) {

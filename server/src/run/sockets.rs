@@ -24,6 +24,15 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
+    /// Returns those of a server that listens nowhere.
+    pub(super) fn none() -> Self {
+        Self {
+            data: Vec::new(),
+            https: Vec::new(),
+            control: Vec::new(),
+        }
+    }
+
     pub(super) fn addresses(&self) -> Vec<Address> {
         addresses(&self.data)
     }

@@ -47,7 +47,9 @@ impl Controls {
             Address::Tcp(address) => Some(*address),
             Address::Unix(_) => None,
         });
-        tcp.expect("the server listens on TCP unless its configuration says otherwise")
+        tcp.expect(
+            "the server listens on TCP, unless its configuration says otherwise or it is one in its caller's runtime",
+        )
     }
 
     /// Returns the URL of the server, without a slash at its end: `http://127.0.0.1:40123`. For a server that listens

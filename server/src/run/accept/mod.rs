@@ -15,8 +15,8 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use crate::connection::Stream;
 use crate::https::Tls;
 use proconsul_core::Context;
-use proconsul_core::connections::Place;
 use proconsul_core::control::Listeners;
+use proconsul_engine::sync::either;
 use proconsul_os::{CORES, UnixListener, time};
 use proconsul_version::Behaviour;
 use tasks::Tasks;
@@ -150,8 +150,11 @@ async fn accept_tcp(
     let context = Arc::clone(context);
     match context.connections.admit(peer.ip(), limit) {
         Some(place) => {
-            let place = Some((peer, place));
-            tasks.spawn(Box::pin(serve(context, place, stream.into(), tls.cloned())));
+            let serving = serve(context, Some(peer), stream.into(), tls.cloned());
+            tasks.spawn(Box::pin(async move {
+                let _place = place;
+                serving.await;
+            }));
         }
         // Over TLS it would take a handshake to answer.
         None if tls.is_some() => {}
@@ -180,14 +183,13 @@ fn keep_alive(listener: &TcpListener) {
     let _ = SockRef::from(listener).set_tcp_keepalive(&how);
 }
 
-/// Serves one connection until either side closes it. `place` is `None` for a Unix socket.
-async fn serve(
+/// Serves one connection until either side closes it, or the server closes all. `peer` is `None` for a Unix socket.
+pub(super) async fn serve(
     context: Arc<Context>,
-    place: Option<(SocketAddr, Place)>,
+    peer: Option<SocketAddr>,
     stream: Stream,
     tls: Option<Tls>,
 ) {
-    let peer = place.as_ref().map(|(peer, _)| *peer);
     let control = context.control.clone();
     let serving = pin!(async move {
         let stream = match tls {
@@ -199,10 +201,8 @@ async fn serve(
         }
     });
     match &control {
-        Some(control) => tokio::select! {
-            () = serving => {}
-            () = control.listeners().are(false) => {}
-        },
+        // The end first: a server that refuses connections answers nothing.
+        Some(control) => either(control.listeners().are(false), serving).await,
         None => serving.await,
     }
 }

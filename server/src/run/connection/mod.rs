@@ -78,10 +78,6 @@ impl Stream {
     }
 
     /// Makes a connection of any stream, such as tokio's `DuplexStream` or a simulated socket. Its reset is to be dropped.
-    #[cfg_attr(
-        not(test),
-        expect(dead_code, reason = "for servers on a runtime of their caller")
-    )]
     pub(crate) fn from_io(stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         Self::shared(Shared::new(stream))
     }

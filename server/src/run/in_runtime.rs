@@ -1,0 +1,259 @@
+//! Servers as tasks of their caller's runtime, on tokio's clock.
+
+use std::io;
+use std::net::SocketAddr;
+use std::ops::Deref;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, duplex};
+use tokio::net::TcpListener;
+use tokio::sync::{mpsc, oneshot};
+
+use super::accept::tasks::{Task, Tasks};
+use super::connection::Stream;
+use super::running::Running;
+use super::sockets::Sockets;
+use super::{Builder, StartError, new_handle};
+use crate::control::{Controls, Server};
+use proconsul_core::{Context, new_engine, reload_of};
+use proconsul_engine::host::{Boxed, Host};
+use proconsul_os::time;
+
+/// The bytes that a connection of [`RuntimeServer::connect`] holds in each direction.
+const DUPLEX_BYTES: usize = 64 * 1024;
+
+/// Time as tokio's clock has it, which a test may pause. There is one thread, and all work stays on it.
+#[derive(Debug)]
+struct RuntimeHost {
+    /// tokio's time when the server was made.
+    started: time::RuntimeInstant,
+    /// The wall clock then.
+    wall: Duration,
+}
+
+impl Host for RuntimeHost {
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    fn wall(&self) -> Duration {
+        self.wall + self.elapsed()
+    }
+
+    fn sleep(&self, duration: Duration) -> Boxed<()> {
+        Box::pin(time::delay(duration))
+    }
+
+    fn sleep_anywhere(&self, duration: Duration) -> Boxed<()> {
+        match tokio::runtime::Handle::try_current() {
+            Ok(_) => self.sleep(duration),
+            Err(_) => Box::pin(time::delay_anywhere(duration)),
+        }
+    }
+}
+
+/// Whatever connections come from: a socket, a simulated one, or the other ends of [`tokio::io::duplex`].
+///
+/// ```
+/// use std::io;
+/// use std::net::SocketAddr;
+///
+/// use proconsul::in_runtime::Listener;
+///
+/// /// Connections that a test hands over.
+/// struct Handed(tokio::sync::mpsc::Receiver<tokio::io::DuplexStream>);
+///
+/// impl Listener for Handed {
+///     type Io = tokio::io::DuplexStream;
+///
+///     async fn accept(&mut self) -> io::Result<(Self::Io, Option<SocketAddr>)> {
+///         let next = self.0.recv().await;
+///         next.map(|stream| (stream, None)).ok_or(io::ErrorKind::BrokenPipe.into())
+///     }
+/// }
+/// ```
+pub trait Listener: Send {
+    /// A connection.
+    type Io: AsyncRead + AsyncWrite + Send + Unpin + 'static;
+
+    /// Whether the operating system wakes who waits for this listener. tokio's paused clock jumps to its next timer while it
+    /// does not, so such a listener cannot be served under one.
+    const IS_A_SOCKET: bool = false;
+
+    /// Waits for the next connection, and returns it with the client's address, if it has one.
+    ///
+    /// # Errors
+    /// There will be no further connections. An implementation tries again where that can help.
+    fn accept(&mut self)
+    -> impl Future<Output = io::Result<(Self::Io, Option<SocketAddr>)>> + Send;
+}
+
+impl Listener for TcpListener {
+    type Io = tokio::net::TcpStream;
+
+    const IS_A_SOCKET: bool = true;
+
+    async fn accept(&mut self) -> io::Result<(Self::Io, Option<SocketAddr>)> {
+        let (stream, peer) = TcpListener::accept(self).await?;
+        Ok((stream, Some(peer)))
+    }
+}
+
+impl<Io: AsyncRead + AsyncWrite + Send + Unpin + 'static> Listener for mpsc::Receiver<Io> {
+    type Io = Io;
+
+    async fn accept(&mut self) -> io::Result<(Io, Option<SocketAddr>)> {
+        let next = self.recv().await;
+        let next = next.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe));
+        next.map(|stream| (stream, None))
+    }
+}
+
+/// A server as tasks of the runtime in which it was made, on tokio's clock: where that is paused, TTLs, lock-delays and waits
+/// move together with the client's timers. It has all controls of a [`Server`], in their `async` forms.
+///
+/// It listens nowhere. It is reached by [`connect`](Self::connect), [`serve`](Self::serve) and
+/// [`serve_connection`](Self::serve_connection), and stops when it is dropped.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use proconsul::control::Session;
+///
+/// // #[tokio::test(start_paused = true)]
+/// async fn a_session_expires_while_its_owner_sleeps() -> Result<(), Box<dyn std::error::Error>> {
+///     let server = proconsul::Server::builder().seed(7).in_runtime()?;
+///     server.sessions().create(Session::ttl(Duration::from_secs(10)))?;
+///     tokio::time::sleep(Duration::from_secs(21)).await; // takes no time at all
+///     assert!(server.sessions().list().is_empty());
+///     Ok(())
+/// }
+/// # let mut runtime = tokio::runtime::Builder::new_current_thread();
+/// # let runtime = runtime.enable_all().start_paused(true).build()?;
+/// # runtime.block_on(a_session_expires_while_its_owner_sleeps())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "a server stops when it is dropped"]
+pub struct RuntimeServer {
+    server: Server,
+    context: Arc<Context>,
+    tasks: Arc<Tasks>,
+    /// Dropping it stops the server.
+    _stop: oneshot::Sender<()>,
+}
+
+impl Deref for RuntimeServer {
+    type Target = Server;
+
+    fn deref(&self) -> &Server {
+        &self.server
+    }
+}
+
+impl Drop for RuntimeServer {
+    fn drop(&mut self) {
+        self.server.engine().close();
+    }
+}
+
+impl Builder {
+    /// Starts a server as tasks of the current tokio runtime, on its clock: see [`RuntimeServer`]. The addresses of the
+    /// configuration are not listened on.
+    ///
+    /// # Errors
+    /// There is no tokio runtime here, a definition is invalid, or a file cannot be loaded.
+    pub fn in_runtime(mut self) -> Result<RuntimeServer, StartError> {
+        if let Err(error) = tokio::runtime::Handle::try_current() {
+            return Err(StartError::Runtime(io::Error::other(error)));
+        }
+        let (config, seed, data) = self.prepared()?;
+        let host = Arc::new(RuntimeHost {
+            started: time::RuntimeInstant::now(),
+            wall: time::wall_clock(),
+        });
+        let engine = new_engine(host, &config, seed, |engine| data.load(engine, &config));
+        let sockets = Sockets::none();
+        let server = new_handle(&engine, &config, seed, &sockets, None);
+        let reload = reload_of(&engine, &config, None);
+        let controls = Controls::clone(&server);
+        let running = Running::start(config, controls, sockets, None, reload);
+        let (stop, stopped) = oneshot::channel();
+        let made = RuntimeServer {
+            server,
+            context: running.context(),
+            tasks: running.tasks(),
+            _stop: stop,
+        };
+        let task: Task = Box::pin(running.until(async { drop(stopped.await) }));
+        tokio::spawn(task);
+        Ok(made)
+    }
+}
+
+impl RuntimeServer {
+    /// Returns the client's end of a new connection.
+    #[must_use]
+    pub fn connect(&self) -> DuplexStream {
+        let (client, own) = duplex(DUPLEX_BYTES);
+        self.serve_connection(own, None);
+        client
+    }
+
+    /// Serves a connection in a task of its own until either side closes it. `peer` is the client's address, for the log and
+    /// for faults that name it. While connections are refused ([`Controls::refuse_connections_async`]) it is closed.
+    pub fn serve_connection(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        peer: Option<SocketAddr>,
+    ) {
+        self.connections().serve(Stream::from_io(stream), peer);
+    }
+
+    /// Serves all connections of a listener, each in a task of its own, until it has no more. Dropping the future stops
+    /// accepting, and leaves the connections open.
+    ///
+    /// # Errors
+    /// That of the listener; or the listener is a real socket and tokio's clock is paused: it would jump to the next timer
+    /// whenever all tasks wait for the socket.
+    pub fn serve<L: Listener>(
+        &self,
+        mut listener: L,
+    ) -> impl Future<Output = io::Result<()>> + Send + use<L> {
+        let connections = self.connections();
+        async move {
+            if L::IS_A_SOCKET && time::is_runtime_paused() {
+                return Err(io::Error::other(
+                    "a real socket cannot be served while tokio's clock is paused: the clock jumps to its next timer while \
+                     a socket waits; use `connect`, or a listener of simulated connections",
+                ));
+            }
+            loop {
+                let (stream, peer) = listener.accept().await?;
+                connections.serve(Stream::from_io(stream), peer);
+            }
+        }
+    }
+
+    fn connections(&self) -> Connections {
+        Connections {
+            context: Arc::clone(&self.context),
+            tasks: Arc::clone(&self.tasks),
+        }
+    }
+}
+
+/// What serves connections.
+struct Connections {
+    context: Arc<Context>,
+    tasks: Arc<Tasks>,
+}
+
+impl Connections {
+    fn serve(&self, stream: Stream, peer: Option<SocketAddr>) {
+        let context = Arc::clone(&self.context);
+        let serving = super::accept::serve(context, peer, stream, None);
+        self.tasks.spawn(Box::pin(serving));
+    }
+}
