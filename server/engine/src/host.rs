@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -43,6 +44,24 @@ pub trait Host: Debug + Send + Sync {
     fn spawn(&self, job: Job) {
         job();
     }
+
+    /// Returns the operating system and the architecture that the agent says it runs on, in Rust's words.
+    fn system(&self) -> (&'static str, &'static str) {
+        ("linux", "x86_64")
+    }
+
+    /// Returns the program and its arguments, which `/debug/pprof/cmdline` shows.
+    fn command_line(&self) -> Vec<String> {
+        vec!["consul".to_owned()]
+    }
+
+    /// Reads a file; `None` if there is none.
+    fn read_file(&self, _path: &Path) -> Option<String> {
+        None
+    }
+
+    /// Removes a file, if that is possible.
+    fn remove_file(&self, _path: &Path) {}
 }
 
 /// A host without threads, whose time its caller moves. Clones share it.

@@ -1,9 +1,10 @@
 //! What servers of this crate run in: the machine's clock, and the threads of a tokio runtime.
 
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::Arc;
-use std::thread;
 use std::time::Duration;
+use std::{env, fs, thread};
 
 use tokio::runtime::{Handle, worker_index};
 
@@ -60,6 +61,22 @@ impl Host for MachineHost {
             // A thread that cannot be had drops what it was given.
             Err(_) => drop(thread::Builder::new().spawn(job)),
         }
+    }
+
+    fn system(&self) -> (&'static str, &'static str) {
+        (env::consts::OS, env::consts::ARCH)
+    }
+
+    fn command_line(&self) -> Vec<String> {
+        env::args().collect()
+    }
+
+    fn read_file(&self, path: &Path) -> Option<String> {
+        fs::read_to_string(path).ok()
+    }
+
+    fn remove_file(&self, path: &Path) {
+        let _ = fs::remove_file(path);
     }
 }
 

@@ -2,17 +2,22 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use if_addrs::get_if_addrs;
-
 /// Returns the addresses of all interfaces with the interfaces' names, IPv4 first.
+#[cfg(feature = "machine")]
 fn all() -> Vec<(String, IpAddr)> {
-    let interfaces = get_if_addrs().unwrap_or_default();
+    let interfaces = if_addrs::get_if_addrs().unwrap_or_default();
     let mut addresses: Vec<_> = interfaces
         .into_iter()
         .map(|interface| (interface.name.clone(), interface.ip()))
         .collect();
     addresses.sort_by_key(|(_, address)| address.is_ipv6());
     addresses
+}
+
+/// There are no interfaces.
+#[cfg(not(feature = "machine"))]
+fn all() -> Vec<(String, IpAddr)> {
+    Vec::new()
 }
 
 /// Returns the first address of an interface.

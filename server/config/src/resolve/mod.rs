@@ -277,6 +277,9 @@ pub fn take_collected(
 
 /// Takes the name of the machine, where the system says it, also for the node.
 fn take_host(config: &mut Config) {
+    #[cfg(not(feature = "machine"))]
+    let _ = config;
+    #[cfg(feature = "machine")]
     if let Ok(name) = hostname::get() {
         config.node_name = name.to_string_lossy().into_owned();
         config.host_name = Some(config.node_name.clone());

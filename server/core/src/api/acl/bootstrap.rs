@@ -8,6 +8,7 @@ use crate::failure::{Failure, failures};
 use crate::reply::Reply;
 use crate::reply::object::object;
 use crate::request::Request;
+use proconsul_engine::host::Host;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::{AclBootstrap, AclId};
@@ -49,7 +50,7 @@ pub(super) async fn bootstrap(mut request: Request) -> Result<Reply, Failure> {
     };
     let file = request.context.config.acl.data_dir.as_ref();
     let file = file.map(|folder| folder.join("acl-bootstrap-reset"));
-    let reset = over.and_then(|_| reset_index(file.as_deref()?));
+    let reset = over.and_then(|_| reset_index(engine.host().as_ref(), file.as_deref()?));
     let made = AclBootstrap {
         reset,
         accessor: engine.new_session_id(),
@@ -61,15 +62,15 @@ pub(super) async fn bootstrap(mut request: Request) -> Result<Reply, Failure> {
     let shown = made.map_err(|refusal| refused(&refusal, version))?;
     if let Some(file) = file.filter(|_| reset.is_some()) {
         // Its index counts no longer, so one that stays does no harm.
-        let _ = std::fs::remove_file(file);
+        engine.host().remove_file(&file);
     }
     let view = TokenView::new(&request, shown).with_id();
     Ok(Reply::json(&request, &Token::new(&view, version)))
 }
 
 /// Reads the index that allows one more bootstrap. A file without one is ignored (acl.md 3.1.r4).
-fn reset_index(file: &Path) -> Option<u64> {
-    let text = std::fs::read_to_string(file).ok()?;
+fn reset_index(host: &dyn Host, file: &Path) -> Option<u64> {
+    let text = host.read_file(file)?;
     text.trim().parse().ok()
 }
 

@@ -99,6 +99,7 @@ fn statistics(request: &Request) -> Value {
         "[{{Suffrage:Voter ID:{} Address:{address}}}]",
         request.context.node_id()
     );
+    let (os, architecture) = request.context.engine.host().system();
     let mut statistics = json!({
         "agent": own_statistics(store.agent()),
         "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
@@ -109,7 +110,7 @@ fn statistics(request: &Request) -> Value {
             "latest_configuration": voter, "latest_configuration_index": "0", "num_peers": "0",
             "protocol_version": "3", "protocol_version_max": "3", "protocol_version_min": "0",
             "snapshot_version_max": "1", "snapshot_version_min": "0", "state": "Leader", "term": "2"},
-        "runtime": {"arch": go_architecture(), "os": std::env::consts::OS},
+        "runtime": {"arch": go_architecture(architecture), "os": os},
         "serf_lan": pool_statistics(),
     });
     if config.serf_wan_port.is_some() {
@@ -147,8 +148,8 @@ fn pool_statistics() -> Value {
 }
 
 /// Returns Go's name for the machine's architecture.
-fn go_architecture() -> &'static str {
-    match std::env::consts::ARCH {
+fn go_architecture(name: &'static str) -> &'static str {
+    match name {
         "x86_64" => "amd64",
         "aarch64" => "arm64",
         other => other,

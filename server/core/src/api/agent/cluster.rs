@@ -57,10 +57,11 @@ pub(crate) fn host(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     let config = &request.context.config;
     let time = request.context.engine.clock().wall().as_nanos();
+    let (os, architecture) = request.context.engine.host().system();
     let host = object! {
         "hostname" => config.host_name(),
-        "os" => std::env::consts::OS,
-        "kernelArch" => std::env::consts::ARCH,
+        "os" => os,
+        "kernelArch" => architecture,
         "hostid" => request.context.node_id(),
     };
     let answer = object! {

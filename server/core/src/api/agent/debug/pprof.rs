@@ -27,7 +27,7 @@ pub(crate) fn profile(request: &Request) -> Result<Reply, Failure> {
         ..Reply::empty(StatusCode::OK)
     };
     let text = if request.rest == b"cmdline" {
-        let words: Vec<String> = std::env::args().collect();
+        let words = request.context.engine.host().command_line();
         words.join("\0")
     } else {
         let marked = HeaderName::from_static("x-go-pprof");
