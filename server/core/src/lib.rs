@@ -1,8 +1,10 @@
 //! A Consul without sockets, threads or a clock: API, controls, faults and history over the engine.
 //!
-//! A driver gives it a host ([`proconsul_engine::host`]), and passes requests in: [`serve`] takes the bytes of a connection,
-//! [`respond`] a whole request. Both return futures; whatever they wait for comes from the engine, whose
-//! [`run`](proconsul_engine::Engine::run) the driver polls, too.
+//! A driver without a runtime uses [`Machine`]: inputs go in, outputs and the next deadline come out.
+//!
+//! One with a runtime gives a server a host ([`proconsul_engine::host`]), and polls what it returns: [`serve`] for the bytes
+//! of a connection, [`respond`] for a whole request, and [`run`](proconsul_engine::Engine::run) for what happens by itself.
+//! Whatever these futures wait for comes from the engine and the host.
 //!
 //! `api` has one folder or file per page of Consul's API documentation. HTTP itself is in the crate `h1`; routing is ours as
 //! well. Consul's routes are Go's: they match the decoded, cleaned path and redirect to it, answer `OPTIONS` and list their
@@ -25,12 +27,14 @@
 mod api;
 mod auth;
 mod body;
+mod checks;
 pub mod connections;
 pub mod control;
 mod extensions;
 mod failure;
 mod fault;
 pub mod log;
+mod machine;
 mod pipeline;
 mod reply;
 mod request;
@@ -38,6 +42,8 @@ mod route;
 mod serve;
 mod start;
 
+pub use checks::fail_checks;
+pub use machine::{ConnectionId, Deadline, Input, Machine, Output, Outputs};
 pub use pipeline::context::{Context, Reload};
 pub use pipeline::respond;
 pub use serve::serve;

@@ -250,7 +250,7 @@ pub struct Change<'a> {
 }
 
 /// A command that time triggers. [`Store::due`] returns it; the caller applies it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Deadline {
     /// Ends the lock-delay of this key. Takes no raft index.
     EndLockDelay(Key),

@@ -223,6 +223,7 @@ mod tests {
             frozen: true,
             epoch: Some(epoch()),
             datacenter: "dcx".to_owned(),
+            primary_datacenter: "dcx".to_owned(),
             ..Config::default()
         };
         let config = Arc::new(config.with_seed(7));
@@ -231,7 +232,14 @@ mod tests {
         let on_demand = OnDemand {
             config: Arc::clone(&config),
             addresses: vec![[127, 0, 0, 1].into()],
-            launch: |_| Err("nothing is started here".to_owned()),
+            launch: |config| {
+                Ok(Launched {
+                    url: String::new(),
+                    control: String::new(),
+                    seed: config.seed.expect("it has one"),
+                    server: Box::new(()),
+                })
+            },
             servers: Mutex::default(),
         };
         let addresses = Addresses {

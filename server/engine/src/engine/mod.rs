@@ -38,7 +38,7 @@ pub use mutate::State;
 pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use runs::RunOrder;
-pub use time::{Advance, Advanced};
+pub use time::{Advance, Advanced, Cause};
 pub use waiter::{Found, Waiter, WakeReason};
 
 /// One Consul's state, and everything that happens to it.

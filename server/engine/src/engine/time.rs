@@ -1,12 +1,14 @@
 //! Time travel: the clock moves through every deadline on the way, and waits at each for the waiters that it wakes.
 
+use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::{Engine, between_steps};
 use crate::clock::{Patience, Rate};
-use crate::history::{Filter, Record};
+use crate::history::{CallId, Filter, Record};
 use crate::sync::{either, yield_once};
+use proconsul_store::Deadline;
 use proconsul_store::timestamp::Timestamp;
 
 /// How long an advance waits without progress for the waiters that it woke, in the machine's time, for all its deadlines
@@ -50,6 +52,34 @@ struct Settling {
     for_answers: Duration,
     for_runs: Duration,
     in_vain: Option<&'static str>,
+}
+
+/// Why something happens at a time.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The state changes: a session expires, a lock-delay ends, a check is due.
+    State(Deadline),
+    /// The wait of this blocking query is over.
+    Wait(CallId),
+    /// A fault no longer holds this request.
+    Held(CallId),
+    /// A fault no longer delays the wake of this blocking query.
+    DelayedWake(CallId),
+    /// A time limit of something else is over: of a call of the control plane, or of a connection that closes.
+    Limit,
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::State(deadline) => deadline.fmt(formatter),
+            Self::Wait(CallId(call)) => write!(formatter, "the wait of request {call} is over"),
+            Self::Held(CallId(call)) => write!(formatter, "request {call} is no longer held"),
+            Self::DelayedWake(CallId(call)) => write!(formatter, "request {call} is woken late"),
+            Self::Limit => formatter.write_str("a time limit is over"),
+        }
+    }
 }
 
 /// What an advance waits for.
@@ -192,6 +222,21 @@ impl Engine {
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
         self.with_state(|state, _| state.next_deadline())
+    }
+
+    /// Returns what happens by itself next, and when.
+    #[must_use]
+    pub fn next_cause(&self) -> Option<(Timestamp, Cause)> {
+        self.with_state(|state, _| {
+            let of_state = state.store().due(Timestamp::END);
+            let of_state = of_state.map(|(at, deadline)| (at, Cause::State(deadline)));
+            let of_calls = state.calls.next_cause();
+            // Stable: what the state does comes first.
+            of_state
+                .into_iter()
+                .chain(of_calls)
+                .min_by_key(|(at, _)| *at)
+        })
     }
 
     /// Sets how fast the clock runs.

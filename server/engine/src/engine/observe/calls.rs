@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::engine::Cause;
 use crate::history::CallId;
 use crate::sync::Signal;
 use proconsul_store::timestamp::Timestamp;
@@ -357,6 +358,19 @@ impl Calls {
     pub(crate) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
         calls.any(|call| matches!(call.state, CallState::Woken))
+    }
+
+    /// The next request that goes on by itself, and when.
+    pub(crate) fn next_cause(&self) -> Option<(Timestamp, Cause)> {
+        let causes = self.open.iter().filter_map(|(id, call)| match &call.state {
+            CallState::Blocked(parked) => match parked.delayed_to {
+                Some(to) if to < parked.until => Some((to, Cause::DelayedWake(*id))),
+                _ => Some((parked.until, Cause::Wait(*id))),
+            },
+            CallState::Held(until) => until.map(|until| (until, Cause::Held(*id))),
+            CallState::Running | CallState::Woken => None,
+        });
+        causes.min_by_key(|(at, _)| *at)
     }
 
     /// The next point in time at which a request goes on by itself.

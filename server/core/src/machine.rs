@@ -1,0 +1,312 @@
+//! A server that its caller drives step by step: inputs go in, outputs come out, and nothing happens in between.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::task::{Context as Task, Poll, Wake, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use parking_lot::Mutex;
+
+#[cfg(feature = "control-http")]
+use crate::control::OnDemand;
+use crate::control::{Addresses, Controls};
+use crate::{Context, Reload, fail_checks, new_engine, serve};
+use proconsul_config::Config;
+use proconsul_engine::clock::Rate;
+use proconsul_engine::host::{Boxed, Host, ManualHost};
+use proconsul_engine::{Cause, Engine};
+use proconsul_h1::{Closed, Peer, pipe};
+
+/// What a check says that would have to be run.
+const NO_CHECKS: &str = "this server runs no checks: its driver has no sockets";
+
+/// A connection, by a number of the caller's.
+pub type ConnectionId = u64;
+
+/// Something that happens to a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input<'a> {
+    /// A client connects. The number must be that of no open connection.
+    Connect(ConnectionId, Option<SocketAddr>),
+    /// The client sends bytes.
+    Bytes(ConnectionId, &'a [u8]),
+    /// The client has sent all.
+    End(ConnectionId),
+    /// The client has gone.
+    Reset(ConnectionId),
+    /// Time has passed: a deadline is reached, or may be.
+    Time,
+}
+
+/// Something that a server does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// It sends bytes.
+    Bytes(ConnectionId, Bytes),
+    /// It closes the connection, whose number may be used again.
+    Closed(ConnectionId, Closed),
+}
+
+/// When a server next wants to be asked, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Deadline {
+    /// When, as the time since the machine was made.
+    pub at: Duration,
+    /// What happens then.
+    pub cause: Cause,
+}
+
+/// A server without sockets, threads or a clock.
+///
+/// Time goes in as a duration since the machine was made. The same configuration, seed and inputs give the same outputs, on
+/// every target. All controls are [`Controls`]; over a connection they are the calls under `/proconsul/v1/`.
+///
+/// A driver passes in what arrives, sends what comes out, and asks again at the [`deadline`](Machine::deadline):
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use proconsul_config::Config;
+/// use proconsul_core::{Input, Machine, Output};
+///
+/// /// Sends a request on connection 1 and returns what comes back.
+/// fn ask(machine: &mut Machine, now: Duration, request: &str) -> String {
+///     let outputs = machine.input(now, Input::Bytes(1, request.as_bytes()));
+///     let sent = outputs.filter_map(|output| match output {
+///         Output::Bytes(1, bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+///         Output::Bytes(..) | Output::Closed(..) => None,
+///     });
+///     sent.collect()
+/// }
+///
+/// let mut now = Duration::ZERO;
+/// let mut machine = Machine::new(&Config::default(), 7, Duration::from_secs(1_767_225_600));
+/// machine.input(now, Input::Connect(1, None)).for_each(drop);
+/// let put = "PUT /v1/kv/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1";
+/// assert!(ask(&mut machine, now, put).ends_with("true"));
+///
+/// // A blocking query: nothing comes out until the time is up.
+/// let get = "GET /v1/kv/a?index=20&wait=10s HTTP/1.1\r\nHost: x\r\n\r\n";
+/// assert_eq!(ask(&mut machine, now, get), "");
+/// while machine.deadline().is_some_and(|deadline| deadline.at <= Duration::from_secs(11)) {
+///     now = machine.deadline().expect("it waits").at;
+///     println!("{now:?}: {}", machine.deadline().expect("it waits").cause);
+///     for output in machine.input(now, Input::Time) {
+///         let Output::Bytes(1, bytes) = output else { panic!("it stays open") };
+///         assert!(bytes.starts_with(b"HTTP/1.1 200 OK"));
+///     }
+/// }
+/// assert!(now >= Duration::from_secs(10));
+/// ```
+pub struct Machine {
+    host: ManualHost,
+    context: Arc<Context>,
+    tasks: BTreeMap<u64, Boxed<()>>,
+    last_task: u64,
+    ready: Arc<Ready>,
+    connections: BTreeMap<ConnectionId, Peer>,
+    outputs: VecDeque<Output>,
+}
+
+/// The tasks that can go on, in the order in which they were woken.
+#[derive(Debug, Default)]
+struct Ready(Mutex<(VecDeque<u64>, BTreeSet<u64>)>);
+
+impl Ready {
+    fn push(&self, task: u64) {
+        let mut guard = self.0.lock();
+        let (queue, queued) = &mut *guard;
+        if queued.insert(task) {
+            queue.push_back(task);
+        }
+    }
+
+    fn pop(&self) -> Option<u64> {
+        let mut guard = self.0.lock();
+        let (queue, queued) = &mut *guard;
+        let task = queue.pop_front()?;
+        queued.remove(&task);
+        Some(task)
+    }
+}
+
+/// Wakes one task.
+struct WakeTask(u64, Arc<Ready>);
+
+impl Wake for WakeTask {
+    fn wake(self: Arc<Self>) {
+        self.1.push(self.0);
+    }
+}
+
+impl fmt::Debug for Machine {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Machine")
+            .field("connections", &self.connections.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Machine {
+    /// Returns a server with this configuration, whose addresses are not listened on. `wall` is the wall clock now, as the
+    /// time since the Unix epoch.
+    #[must_use]
+    pub fn new(config: &Config, seed: u64, wall: Duration) -> Self {
+        let host = ManualHost::new(wall);
+        let config = Arc::new(config.with_seed(seed));
+        let engine = new_engine(Arc::new(host.clone()), &config, seed, |_| ());
+        let addresses = Addresses {
+            api: Vec::new(),
+            https: Vec::new(),
+            control: None,
+        };
+        let controls = Controls::new(
+            &engine,
+            &config,
+            seed,
+            addresses,
+            #[cfg(feature = "control-http")]
+            OnDemand {
+                config: Arc::clone(&config),
+                addresses: Vec::new(),
+                launch: |_| {
+                    Err("this server starts no others: its driver has no sockets".to_owned())
+                },
+                servers: Mutex::default(),
+            },
+        );
+        let reload = crate::reload_of(&engine, &config, None);
+        let mut machine = Self::over(host, &engine, config, controls, reload);
+        machine.run();
+        machine
+    }
+
+    fn over(
+        host: ManualHost,
+        engine: &Arc<Engine>,
+        config: Arc<Config>,
+        controls: Controls,
+        reload: Reload,
+    ) -> Self {
+        let control = config.control.then_some(controls);
+        let context = Context::new(Arc::clone(engine), config, control, reload);
+        let mut machine = Self {
+            host,
+            context: Arc::new(context),
+            tasks: BTreeMap::new(),
+            last_task: 0,
+            ready: Arc::default(),
+            connections: BTreeMap::new(),
+            outputs: VecDeque::new(),
+        };
+        let own = Arc::clone(engine);
+        machine.spawn(Box::pin(async move { own.run().await }));
+        let own = Arc::clone(engine);
+        machine.spawn(Box::pin(async move { fail_checks(&own, NO_CHECKS).await }));
+        machine
+    }
+
+    /// Returns the controls of the server; `None` if its configuration switches them off. What they change reaches clients
+    /// with the next input.
+    #[must_use]
+    pub fn controls(&self) -> Option<&Controls> {
+        self.context.control.as_ref()
+    }
+
+    /// Takes an input at `now`, the time since the machine was made, which never goes back; and returns what the server
+    /// does. What is left of it when the iterator is dropped comes with the next input. Input for a connection that is
+    /// closed does nothing.
+    pub fn input(&mut self, now: Duration, input: Input<'_>) -> Outputs<'_> {
+        self.host.advance_to(now);
+        match input {
+            Input::Connect(id, peer) => self.connect(id, peer),
+            Input::Bytes(id, bytes) => self.of(id, |peer| peer.feed(bytes)),
+            Input::End(id) => self.of(id, Peer::end),
+            Input::Reset(id) => self.of(id, Peer::reset),
+            Input::Time => {}
+        }
+        self.run();
+        self.collect();
+        Outputs(self)
+    }
+
+    /// Returns when the next input is due, if no other comes before, and why; `None` if nothing will happen by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Deadline> {
+        let at = self.host.next()?;
+        let engine = &self.context.engine;
+        let clock = engine.clock();
+        let rate = if clock.rate() == Rate::FROZEN {
+            0.0
+        } else {
+            clock.rate().factor()
+        };
+        let left = at.saturating_sub(self.host.elapsed());
+        let then = clock.now().plus(left.mul_f64(rate));
+        let due = engine.next_cause().filter(|(at, _)| *at <= then);
+        let cause = due.map_or(Cause::Limit, |(_, cause)| cause);
+        Some(Deadline { at, cause })
+    }
+
+    fn connect(&mut self, id: ConnectionId, peer: Option<SocketAddr>) {
+        let (own, read, write) = pipe();
+        self.connections.insert(id, own);
+        let context = Arc::clone(&self.context);
+        self.spawn(Box::pin(serve(context, peer, (read, write), false)));
+    }
+
+    fn of(&mut self, id: ConnectionId, change: impl FnOnce(&Peer)) {
+        if let Some(peer) = self.connections.get(&id) {
+            change(peer);
+        }
+    }
+
+    fn spawn(&mut self, task: Boxed<()>) {
+        self.last_task += 1;
+        self.tasks.insert(self.last_task, task);
+        self.ready.push(self.last_task);
+    }
+
+    /// Lets all tasks go on for as long as they can.
+    fn run(&mut self) {
+        while let Some(id) = self.ready.pop() {
+            let Some(task) = self.tasks.get_mut(&id) else {
+                continue;
+            };
+            let waker = Waker::from(Arc::new(WakeTask(id, Arc::clone(&self.ready))));
+            if task.as_mut().poll(&mut Task::from_waker(&waker)) == Poll::Ready(()) {
+                self.tasks.remove(&id);
+            }
+        }
+    }
+
+    fn collect(&mut self) {
+        self.connections.retain(|id, peer| {
+            let bytes = peer.take();
+            if !bytes.is_empty() {
+                self.outputs.push_back(Output::Bytes(*id, bytes));
+            }
+            let closed = peer.closed();
+            self.outputs
+                .extend(closed.map(|how| Output::Closed(*id, how)));
+            closed.is_none()
+        });
+    }
+}
+
+/// What a server does after an input. It borrows the machine, so that all of it is looked at before the next input.
+#[derive(Debug)]
+#[must_use = "responses are lost that are not sent"]
+pub struct Outputs<'a>(&'a mut Machine);
+
+impl Iterator for Outputs<'_> {
+    type Item = Output;
+
+    fn next(&mut self) -> Option<Output> {
+        self.0.outputs.pop_front()
+    }
+}

@@ -1,0 +1,152 @@
+//! A server that is driven step by step: the same inputs give the same outputs, and the next deadline says why.
+
+use std::time::Duration;
+
+use proconsul_config::Config;
+use proconsul_core::{Input, Machine, Output};
+
+const SECOND: Duration = Duration::from_secs(1);
+/// 2026-01-01.
+const WALL: Duration = Duration::from_secs(1_767_225_600);
+
+/// A machine, its time, and all that has come out.
+struct Driven {
+    machine: Machine,
+    now: Duration,
+    trace: String,
+}
+
+impl Driven {
+    fn new(config: &Config, seed: u64) -> Self {
+        Self {
+            machine: Machine::new(config, seed, WALL),
+            now: Duration::ZERO,
+            trace: String::new(),
+        }
+    }
+
+    /// Takes an input, and returns what comes out for each connection.
+    fn input(&mut self, input: Input<'_>) -> Vec<(u64, String)> {
+        let outputs = self.machine.input(self.now, input);
+        let shown = outputs.map(|output| match output {
+            Output::Bytes(id, bytes) => (id, String::from_utf8_lossy(&bytes).into_owned()),
+            Output::Closed(id, how) => (id, format!("{how:?}")),
+        });
+        let shown: Vec<_> = shown.collect();
+        for (id, text) in &shown {
+            self.trace += &format!("{:?} {id}: {text}\n", self.now);
+        }
+        shown
+    }
+
+    /// Sends a request on a connection, and returns the response to it; empty if it has to wait.
+    fn ask(&mut self, id: u64, method: &str, target: &str, body: &str) -> String {
+        let length = body.len();
+        let request = format!(
+            "{method} {target} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        let outputs = self.input(Input::Bytes(id, request.as_bytes()));
+        let own = outputs.into_iter().find(|(one, _)| *one == id);
+        own.map(|(_, text)| text).unwrap_or_default()
+    }
+
+    /// Goes on to the next deadline, and returns its cause and what comes out.
+    fn next(&mut self) -> (String, Vec<(u64, String)>) {
+        let deadline = self.machine.deadline().expect("something is due");
+        self.now = deadline.at;
+        (deadline.cause.to_string(), self.input(Input::Time))
+    }
+}
+
+/// A lock is lost with its session while another client waits for it.
+fn lost_lock(seed: u64) -> Driven {
+    let mut driven = Driven::new(&Config::default(), seed);
+    driven.input(Input::Connect(1, Some(([10, 0, 0, 1], 40_000).into())));
+    driven.input(Input::Connect(2, Some(([10, 0, 0, 2], 40_000).into())));
+    let created = driven.ask(1, "PUT", "/v1/session/create", r#"{"TTL":"10s"}"#);
+    let session = created.split('"').nth(3).expect("an id").to_owned();
+    let acquired = driven.ask(1, "PUT", &format!("/v1/kv/job?acquire={session}"), "a");
+    assert!(acquired.ends_with("true"), "{acquired}");
+    let entry = driven.ask(2, "GET", "/v1/kv/job", "");
+    let index = entry
+        .split("X-Consul-Index: ")
+        .nth(1)
+        .and_then(|rest| rest.split('\r').next())
+        .expect("an index")
+        .to_owned();
+    let waits = driven.ask(2, "GET", &format!("/v1/kv/job?index={index}"), "");
+    assert_eq!(waits, "", "it waits");
+    let (cause, outputs) = driven.next();
+    assert_eq!(cause, format!("session {session} lapses"));
+    assert_eq!(driven.now, 20 * SECOND);
+    let [(2, woken)] = &outputs[..] else {
+        panic!("{outputs:?}");
+    };
+    assert!(!woken.contains("Session"), "{woken}");
+    let (cause, outputs) = driven.next();
+    assert_eq!(cause, "the lock-delay of \"job\" ends");
+    assert_eq!((driven.now, outputs.len()), (35 * SECOND, 0));
+    driven
+}
+
+#[test]
+fn a_lock_is_lost_with_its_session() {
+    lost_lock(7);
+}
+
+#[test]
+fn the_same_inputs_give_the_same_bytes() {
+    let run = |seed| {
+        let driven = lost_lock(seed);
+        let controls = driven.machine.controls().expect("they are on");
+        format!("{}{}", driven.trace, controls.history_text())
+    };
+    assert_eq!(run(7), run(7));
+    assert_ne!(run(7), run(8));
+    assert!(run(7).contains("Date: Thu, 01 Jan 2026 00:00:20 GMT"));
+}
+
+#[test]
+fn a_frozen_server_has_no_deadline_and_is_moved_over_its_connection() {
+    let config = Config {
+        frozen: true,
+        ..Config::default()
+    };
+    let mut driven = Driven::new(&config, 7);
+    driven.input(Input::Connect(1, None));
+    driven.ask(1, "PUT", "/v1/session/create", r#"{"TTL":"10s"}"#);
+    assert_eq!(driven.machine.deadline(), None);
+    let by = r#"{"by":"20s"}"#;
+    let moved = driven.ask(1, "POST", "/proconsul/v1/clock/advance", by);
+    assert!(moved.contains("session-ended"), "{moved}");
+}
+
+#[test]
+fn connections_end_as_their_sides_say() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    driven.input(Input::Connect(1, None));
+    let last = "GET /v1/status/leader HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+    let outputs = driven.input(Input::Bytes(1, last.as_bytes()));
+    assert_eq!(outputs.len(), 2, "{outputs:?}");
+    assert_eq!(outputs[1], (1, "Fin".to_owned()));
+    driven.input(Input::Connect(1, None));
+    assert_eq!(driven.ask(1, "GET", "/v1/kv/a?index=99&wait=5s", ""), "");
+    driven.input(Input::Reset(1));
+    let controls = driven.machine.controls().expect("they are on");
+    assert_eq!(controls.open_requests(), 0, "its client has gone");
+    let after = driven.input(Input::Bytes(1, last.as_bytes()));
+    assert_eq!(after, [], "nobody is connected");
+}
+
+#[test]
+fn a_check_that_nobody_runs_is_critical() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    driven.input(Input::Connect(1, None));
+    let check = r#"{"Name":"c","TCP":"127.0.0.1:1","Interval":"10s","Status":"passing"}"#;
+    driven.ask(1, "PUT", "/v1/agent/check/register", check);
+    for _ in 0..3 {
+        driven.next();
+    }
+    let checks = driven.ask(1, "GET", "/v1/agent/checks", "");
+    assert!(checks.contains("its driver has no sockets"), "{checks}");
+}
