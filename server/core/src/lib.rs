@@ -46,5 +46,6 @@ pub use checks::fail_checks;
 pub use machine::{ConnectionId, Deadline, Input, Machine, Output, Outputs};
 pub use pipeline::context::{Context, Reload};
 pub use pipeline::respond;
+pub use proconsul_h1::Closed;
 pub use serve::serve;
 pub use start::{Reread, new_engine, reload_of};

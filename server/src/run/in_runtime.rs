@@ -120,12 +120,13 @@ impl<Io: AsyncRead + AsyncWrite + Send + Unpin + 'static> Listener for mpsc::Rec
 /// use std::time::Duration;
 ///
 /// use proconsul::control::Session;
+/// use tokio::time::sleep;
 ///
 /// // #[tokio::test(start_paused = true)]
 /// async fn a_session_expires_while_its_owner_sleeps() -> Result<(), Box<dyn std::error::Error>> {
 ///     let server = proconsul::Server::builder().seed(7).in_runtime()?;
 ///     server.sessions().create(Session::ttl(Duration::from_secs(10)))?;
-///     tokio::time::sleep(Duration::from_secs(21)).await; // takes no time at all
+///     sleep(Duration::from_secs(21)).await; // takes no time at all
 ///     assert!(server.sessions().list().is_empty());
 ///     Ok(())
 /// }

@@ -125,6 +125,60 @@ fn nothing_banned_stands_in_the_code() {
     assert_none("banned words", &complaints);
 }
 
+/// The crates that a server without sockets, threads or a clock is made of.
+const CORE: &[&str] = &[
+    "server/acl/src/",
+    "server/core/src/",
+    "server/engine/src/",
+    "server/filter/src/",
+    "server/gocompat/src/",
+    "server/h1/src/",
+    "server/hcl/src/",
+    "server/store/src/",
+    "server/version/src/",
+    "server/wasm/src/",
+];
+
+/// Deep patterns are compiled on a thread with a large stack; where there are no threads they are too deep.
+const LARGE_STACK: &str = "server/gocompat/src/regexp/mod.rs";
+
+/// What they are not to use: their host tells them all that they know of the machine.
+const OF_THE_MACHINE: &[&str] = &[
+    "tokio",
+    "std::env::",
+    "std::fs",
+    "std::net::Tcp",
+    "std::net::Udp",
+    "std::process",
+    "std::thread",
+    "Instant::now",
+    "RandomState",
+    "SystemTime::now",
+];
+
+#[test]
+fn the_core_knows_nothing_of_the_machine() {
+    let mut complaints = Vec::new();
+    for file in rust_files() {
+        let is_of_core = CORE.iter().any(|folder| file.path.starts_with(folder));
+        if !is_of_core || file.path.contains("/tests") || file.path == LARGE_STACK {
+            continue;
+        }
+        let tests = file.text.find("#[cfg(test)]\n    mod tests {");
+        let tests = tests.or_else(|| file.text.find("#[cfg(test)]\nmod "));
+        let code = &file.text[..tests.unwrap_or(file.text.len())];
+        for (line, text) in code.lines().enumerate() {
+            let is_comment = text.trim_start().starts_with("//");
+            for word in OF_THE_MACHINE.iter().filter(|_| !is_comment) {
+                if text.contains(word) {
+                    complaints.push(format!("{}:{}: {word}", file.path, line + 1));
+                }
+            }
+        }
+    }
+    assert_none("uses of the machine", &complaints);
+}
+
 /// Every file below a `src` or `tests` folder is a crate root or a module that the module above it names.
 #[test]
 fn every_file_is_part_of_a_crate() {

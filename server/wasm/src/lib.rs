@@ -1,0 +1,233 @@
+//! proconsul as WebAssembly. One instance is one server; `README.md` has the interface for those who host it.
+//!
+//! The functions can be called natively, too, one server for each thread: so the module's outputs are compared with those of
+//! the same code outside it.
+
+#![allow(
+    unsafe_code,
+    reason = "exported functions have names that nothing else in the module may have"
+)]
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use proconsul_config::Config;
+use proconsul_config::resolve::amend::amended;
+use proconsul_core::{Input, Machine, Output};
+
+/// The version of the interface. It changes when a host has to.
+const VERSION: u32 = 1;
+
+/// The kinds of inputs.
+mod input {
+    pub(super) const CONNECT: u32 = 0;
+    pub(super) const BYTES: u32 = 1;
+    pub(super) const END: u32 = 2;
+    pub(super) const RESET: u32 = 3;
+    pub(super) const TIME: u32 = 4;
+}
+
+/// The kinds of outputs.
+mod output {
+    pub(super) const BYTES: u8 = 1;
+    pub(super) const FIN: u8 = 2;
+    pub(super) const RESET: u8 = 3;
+    pub(super) const DEADLINE: u8 = 4;
+}
+
+#[derive(Default)]
+struct Instance {
+    machine: Option<Machine>,
+    /// What the host writes.
+    given: Vec<u8>,
+    /// What the host reads.
+    reply: Vec<u8>,
+}
+
+thread_local! {
+    static INSTANCE: RefCell<Instance> = RefCell::default();
+}
+
+#[cfg(target_family = "wasm")]
+mod host {
+    #[link(wasm_import_module = "env")]
+    unsafe extern "C" {
+        /// Takes the text of a panic. The instance cannot be used any more.
+        pub(super) safe fn panic(text: *const u8, length: usize);
+    }
+
+    pub(super) fn tell_panics() {
+        std::panic::set_hook(Box::new(|info| {
+            let text = info.to_string();
+            panic(text.as_ptr(), text.len());
+        }));
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+mod host {
+    pub(super) fn tell_panics() {}
+}
+
+/// Returns the version of this interface.
+#[unsafe(no_mangle)]
+pub extern "C" fn abi_version() -> u32 {
+    VERSION
+}
+
+/// Returns where the host writes `length` bytes for the next call.
+#[unsafe(no_mangle)]
+pub extern "C" fn buffer(length: usize) -> *mut u8 {
+    INSTANCE.with_borrow_mut(|instance| {
+        instance.given.clear();
+        instance.given.resize(length, 0);
+        instance.given.as_mut_ptr()
+    })
+}
+
+/// Returns where the reply of the last call begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn reply() -> *const u8 {
+    INSTANCE.with_borrow(|instance| instance.reply.as_ptr())
+}
+
+/// Makes the server of this instance, in place of an earlier one. The buffer has settings as a configuration file of Consul's
+/// has them, in JSON or HCL; it may be empty. `wall` is the wall clock now, in nanoseconds since the Unix epoch. Returns the
+/// length of the reply: 0, or that of a sentence about invalid settings.
+#[unsafe(no_mangle)]
+pub extern "C" fn create(seed: u64, wall: u64, frozen: u32) -> usize {
+    host::tell_panics();
+    INSTANCE.with_borrow_mut(|instance| {
+        let settings = String::from_utf8_lossy(&instance.given).into_owned();
+        instance.given.clear();
+        let config = Config {
+            frozen: frozen != 0,
+            ..Config::default()
+        };
+        let config = match settings.trim() {
+            "" => Ok(config),
+            settings => amended(config, settings),
+        };
+        let config = config.and_then(|config| config.check_definitions().map(|()| config));
+        instance.reply.clear();
+        match config {
+            Ok(config) => {
+                instance.machine = Some(Machine::new(&config, seed, Duration::from_nanos(wall)));
+            }
+            Err(text) => instance.reply.extend_from_slice(text.as_bytes()),
+        }
+        instance.reply.len()
+    })
+}
+
+/// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection, 1 the bytes in the buffer,
+/// 2 the end of what the client sends, 3 its reset, 4 nothing but the time. Returns the length of the reply: the outputs, and
+/// the next deadline.
+///
+/// # Panics
+/// There is no server, or no such kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
+    INSTANCE.with_borrow_mut(|instance| {
+        let Instance {
+            machine,
+            given,
+            reply,
+        } = instance;
+        let Some(machine) = machine.as_mut() else {
+            host::tell_panics();
+            panic!("`create` comes first");
+        };
+        let input = match kind {
+            input::CONNECT => Input::Connect(connection, None),
+            input::BYTES => Input::Bytes(connection, given),
+            input::END => Input::End(connection),
+            input::RESET => Input::Reset(connection),
+            input::TIME => Input::Time,
+            _ => panic!("there is no input of kind {kind}"),
+        };
+        reply.clear();
+        for one in machine.input(Duration::from_nanos(now), input) {
+            match one {
+                Output::Bytes(id, bytes) => push(reply, output::BYTES, id, &bytes),
+                Output::Closed(id, how) => {
+                    let kind = match how {
+                        proconsul_core::Closed::Fin => output::FIN,
+                        proconsul_core::Closed::Reset => output::RESET,
+                    };
+                    push(reply, kind, id, &[]);
+                }
+            }
+        }
+        given.clear();
+        if let Some(deadline) = machine.deadline() {
+            let at = u64::try_from(deadline.at.as_nanos()).unwrap_or(u64::MAX);
+            let cause = deadline.cause.to_string();
+            push(reply, output::DEADLINE, at, cause.as_bytes());
+        }
+        reply.len()
+    })
+}
+
+/// Adds an output: its kind, its number and the length of its bytes in little-endian order, its bytes.
+fn push(reply: &mut Vec<u8>, kind: u8, number: u64, bytes: &[u8]) {
+    let length = u32::try_from(bytes.len()).expect("a module has less memory");
+    reply.push(kind);
+    reply.extend_from_slice(&number.to_le_bytes());
+    reply.extend_from_slice(&length.to_le_bytes());
+    reply.extend_from_slice(bytes);
+}
+
+/// Makes a server with the seed 7 on 2026-01-01, gives it inputs (the time, the kind, the connection, the bytes), and returns
+/// its replies.
+#[cfg(not(target_family = "wasm"))]
+#[must_use]
+pub fn played(inputs: &[(u64, u32, u64, String)]) -> Vec<Vec<u8>> {
+    let give = |bytes: &[u8]| INSTANCE.with_borrow_mut(|instance| instance.given = bytes.to_vec());
+    give(br#"{"node_name": "n1"}"#);
+    create(7, 1_767_225_600_000_000_000, 0);
+    let reply = |(now, kind, connection, bytes): &(u64, u32, u64, String)| {
+        give(bytes.as_bytes());
+        input(*now, *kind, *connection);
+        INSTANCE.with_borrow(|instance| instance.reply.clone())
+    };
+    inputs.iter().map(reply).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INSTANCE, buffer, create, played};
+
+    #[test]
+    fn the_inputs_come_to_what_they_are_to_show() {
+        let inputs = include_str!("../inputs.json");
+        let inputs: Vec<_> = serde_json::from_str(inputs).expect("they are JSON");
+        let replies = played(&inputs);
+        let texts: Vec<_> = replies
+            .iter()
+            .map(|reply| String::from_utf8_lossy(reply))
+            .collect();
+        let all = texts.concat();
+        assert!(texts.iter().all(|text| !text.contains(" 400 ")), "{all}");
+        for shown in [
+            "\"ID\"",
+            "lapses",
+            "X-Consul-Index",
+            "session-ended",
+            "\"Gauges\"",
+            "\"n1\"",
+        ] {
+            assert!(all.contains(shown), "no {shown} in {all}");
+        }
+    }
+
+    #[test]
+    fn invalid_settings_are_said() {
+        buffer(0);
+        INSTANCE.with_borrow_mut(|instance| instance.given = b"{\"node_nam\": 1}".to_vec());
+        assert!(create(7, 0, 0) > 0);
+        let text = INSTANCE.with_borrow(|instance| instance.reply.clone());
+        let text = String::from_utf8(text).expect("a text");
+        assert!(text.contains("node_nam"), "{text}");
+    }
+}
