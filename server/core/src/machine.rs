@@ -27,7 +27,7 @@ const NO_CHECKS: &str = "this server runs no checks: its driver has no sockets";
 pub type ConnectionId = u64;
 
 /// Something that happens to a server.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input<'a> {
     /// A client connects. The number must be that of no open connection.
     Connect(ConnectionId, Option<SocketAddr>),

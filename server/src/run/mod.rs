@@ -401,7 +401,7 @@ pub async fn run(
     let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
     let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
-        start.load(engine, &config)
+        start.load(engine, &config);
     });
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
     sockets.follow(&server);

@@ -1,5 +1,10 @@
 //! Servers in the runtime of their caller: on a paused clock, and among simulated hosts.
 
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the time that is slept is simulated: it takes none of the machine's"
+)]
+
 mod election;
 mod http;
 mod paused;
