@@ -31,6 +31,7 @@
 //! # Where to look
 //! * [`test`](mod@test) starts servers that print their history when their test fails; [`Server::builder`] sets
 //!   everything else.
+//! * [`in_runtime`] has servers as tasks of the test's own runtime, on tokio's clock: for paused clocks and turmoil.
 //! * [`Server`] has the controls, in groups: time, waiting, faults, connections, history, state.
 //! * [`control`], [`faults`] and [`history`] have the types of their arguments and results.
 //! * [`target`] runs the same test on a real Consul.
@@ -58,11 +59,13 @@
 //! The binary is the package `proconsul-cli`, which has all of them.
 //!
 //! # Threads and runtimes
-//! Everything that waits has two forms, such as [`wait_blocked`](Server::wait_blocked), which parks its thread, and
-//! [`wait_blocked_async`](Server::wait_blocked_async), a future for any runtime. In a plain `#[tokio::test]`, whose client
-//! runs on the same thread, the first fails at once and names the second.
+//! A [`Server`] runs on its own threads: servers share a pool, one thread per core, and each is pinned to one of them. A
+//! [`RuntimeServer`](in_runtime::RuntimeServer) is made of tasks of the caller's runtime, and its clock is tokio's.
 //!
-//! Servers share a thread pool, one thread per core; each server is pinned to one of them.
+//! Everything that waits has two forms, such as [`wait_blocked`](Server::wait_blocked), which parks its thread, and
+//! [`wait_blocked_async`](control::Controls::wait_blocked_async), a future for any runtime. In a plain `#[tokio::test]`, whose
+//! client runs on the same thread, the first fails at once and names the second. For a server in the caller's runtime, use
+//! the second.
 //!
 //! The same seed and the same calls on a frozen clock give the same [`history`], byte for byte.
 

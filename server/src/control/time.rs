@@ -34,7 +34,7 @@ impl Server {
     /// Only what hangs on the server's clock follows it. A client's own timers run in the machine's time: a loop that
     /// renews a session every few seconds has not run once when an hour has been skipped, and the session expires. So
     /// advance by less than the TTL at a time and renew by hand in between, or let the clock run at a rate at which the
-    /// loop keeps up ([`Server::set_rate`](Controls::set_rate)): at rate 10 a TTL of 60 s is 6 s of the loop's.
+    /// loop keeps up ([`Server::set_rate`](crate::control::Controls::set_rate)): at rate 10 a TTL of 60 s is 6 s of the loop's.
     ///
     /// Checks that become due are run, and are waited for as long as they make progress: without progress for half a second at
     /// the most, and for clients that do not read their answers for 5 s, in all. One advance begins when the one before
@@ -43,7 +43,7 @@ impl Server {
     /// # Panics
     /// When the calling thread runs all tasks of a tokio current-thread runtime, as the body of a plain
     /// `#[tokio::test]` does, and what was waited for did not come: a check whose target lives on that runtime, a
-    /// client on it that has to read a long answer, or another advance. [`Server::advance_async`](Controls::advance_async) waits for them.
+    /// client on it that has to read a long answer, or another advance. [`Server::advance_async`](crate::control::Controls::advance_async) waits for them.
     /// Anything else works there, too, since servers have threads of their own.
     #[track_caller]
     pub fn advance(&self, duration: Duration) -> Vec<Record> {

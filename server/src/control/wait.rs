@@ -17,7 +17,7 @@ impl Server {
     /// That did not happen within `patience`; says what was blocked instead. The server stopped. Or the calling thread
     /// runs all tasks of a tokio current-thread runtime, as the body of a plain `#[tokio::test]` does: parked, it would
     /// keep the client from going on that it waits for. This is refused at once, whatever is blocked already; use
-    /// [`Server::wait_blocked_async`](Controls::wait_blocked_async). On a multi-thread runtime and in `spawn_blocking` both forms work.
+    /// [`Server::wait_blocked_async`](crate::control::Controls::wait_blocked_async). On a multi-thread runtime and in `spawn_blocking` both forms work.
     pub fn wait_blocked(
         &self,
         on: &BlockedOn,

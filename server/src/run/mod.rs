@@ -151,7 +151,7 @@ impl Builder {
     }
 
     /// Sets the seed of session ids, the node's id and jitter: the same seed gives the same bytes. Default: a fresh
-    /// seed for every server, which [`Server::seed`] returns.
+    /// seed for every server, which [`Server::seed`](Controls::seed) returns.
     pub fn seed(mut self, seed: u64) -> Self {
         self.config.seed = Some(seed);
         self
@@ -183,7 +183,7 @@ impl Builder {
     }
 
     /// Enables ACLs: a request needs a token with rules that allow it, and what no rule allows is refused. `management`
-    /// is the secret of a token that may do everything, any text; [`Server::acl`] makes tokens that may do less.
+    /// is the secret of a token that may do everything, any text; [`Server::acl`](Controls::acl) makes tokens that may do less.
     ///
     /// ```
     /// let server = proconsul::Server::builder().acl("root").start()?;

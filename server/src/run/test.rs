@@ -11,7 +11,7 @@
 //!
 //! With `#[tokio::test(start_paused = true)]` Tokio's clock jumps whenever the test waits, also for a response of a server,
 //! and a client's time-outs end its requests at once. The server's clock does not follow. Use [`frozen`] and a runtime
-//! whose clock is not paused.
+//! whose clock is not paused, or [`Builder::in_runtime`], whose server follows tokio's clock.
 
 use std::ops::Deref;
 

@@ -6,5 +6,7 @@
 )]
 
 mod election;
+mod expiry;
 mod http;
 mod paused;
+mod renewal;

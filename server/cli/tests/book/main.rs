@@ -4,7 +4,8 @@
 //!   agent has one with `--control`. Ports are replaced. Of a `console` block, the output has to have the lines that are shown,
 //!   in their order; `…` stands for anything. With `exact` there are no other lines, and with `shows-errors` a response may be an
 //!   error. A block that cannot run here says what it needs: ```` ```sh,needs-docker ````.
-//! * `rust` blocks are parts of the tests in `programs/`.
+//! * `rust` blocks are parts of the tests in `programs/`, of the examples in `server/examples/`, or of the tests of the package
+//!   `proconsul` in `server/tests/in_runtime/`, which need a paused clock.
 //! * Blocks in other languages are parts of a package's page, which `server/packaging/test` runs.
 
 mod blocks;
@@ -34,6 +35,7 @@ fn is_part(block: &Block, files: &[Vec<String>]) -> bool {
 fn rust_blocks_are_parts_of_tests() {
     let mut files = lines_below("server/cli/tests/book/programs", "rs");
     files.extend(lines_below("server/examples", "rs"));
+    files.extend(lines_below("server/tests/in_runtime", "rs"));
     let blocks = blocks::all();
     let blocks = blocks.iter().filter(|block| block.language == "rust");
     let (own, foreign): (Vec<&Block>, Vec<&Block>) =
@@ -42,7 +44,7 @@ fn rust_blocks_are_parts_of_tests() {
     let foreign: Vec<String> = foreign.iter().map(ToString::to_string).collect();
     assert!(
         foreign.is_empty(),
-        "in no test below server/cli/tests/book/programs: {foreign:#?}"
+        "in no test below server/cli/tests/book/programs or server/tests/in_runtime: {foreign:#?}"
     );
 }
 

@@ -48,12 +48,12 @@ impl Controls {
         self.engine.set_rate(Rate::FROZEN);
     }
 
-    /// Lets the clock run as the machine's does.
+    /// Lets the clock run as the host's does: the machine's, or tokio's for a server in its caller's runtime.
     pub fn resume(&self) {
         self.engine.set_rate(Rate::REAL);
     }
 
-    /// Lets the clock run at a multiple of the machine's time.
+    /// Lets the clock run at a multiple of the host's time.
     pub fn set_rate(&self, rate: Rate) {
         self.engine.set_rate(rate);
     }

@@ -1,4 +1,4 @@
-//! Barriers: waiting for a moment instead of sleeping. Their patience is the machine's time, not the server's.
+//! Barriers: waiting for a moment instead of sleeping. Their patience is the host's time, not the server's.
 //!
 //! Here are the `async` forms; the driver may have others that park the calling thread.
 
