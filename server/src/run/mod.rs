@@ -1,6 +1,8 @@
 //! Starting and stopping servers: inside a test, or as the whole of a process.
 
 mod accept;
+// Nothing is sealed in a build without TLS.
+#[cfg_attr(not(feature = "https"), allow(dead_code))]
 pub(crate) mod connection;
 #[cfg(feature = "control-http")]
 mod control_port;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::accept::accept;
 use super::accept::tasks::{Task, Tasks};
-use super::accept::{Socket, accept};
 #[cfg(not(feature = "probes"))]
 use super::no_probes as probe;
 #[cfg(feature = "probes")]
@@ -49,7 +49,7 @@ impl Running {
             let router =
                 proconsul_core::control::http::router(control.clone(), &config.allow_hosts);
             for (_, socket) in sockets.control {
-                if let Socket::Tcp(listener) = socket {
+                if let super::accept::Socket::Tcp(listener) = socket {
                     let end = dropped(ended.clone());
                     let serving = super::control_port::serve(listener, router.clone(), end);
                     tasks.spawn(Box::pin(serving));
