@@ -94,6 +94,10 @@ controls:
 notices:
     server/packaging/notices/generate
 
+# Builds the WebAssembly module, and compares it in Node with the same code outside it.
+wasm:
+    server/wasm/test
+
 # Builds, installs and tests all packages, or those that are named.
 packages *PARTS:
     server/packaging/test {{PARTS}}
@@ -104,6 +108,7 @@ long:
     PROCONSUL_FUZZ_REQUESTS=1000000 cargo test -p proconsul-cli --test fuzz -- --nocapture
     PROCONSUL_ACL_QUESTIONS=100000 PROCONSUL_ACL_TEXTS=50000 cargo test -p proconsul --test acl
     PROCONSUL_SNAPSHOT_ARCHIVES=10000 cargo test -p proconsul --test http snapshots
+    PROCONSUL_ELECTIONS=10000 cargo test --release -p proconsul --test in_runtime election
 
 # Measures the builds of the README and of an embedder, in an empty target folder.
 builds *ARGS:

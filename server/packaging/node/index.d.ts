@@ -30,7 +30,7 @@ export interface Options {
   binary?: string;
 }
 
-/** The control plane refused a call, with a sentence. `status` is 409 where something was waited for in vain. */
+/** The control plane rejected a call, with a sentence. `status` is 409 where a wait timed out. */
 export class ControlError extends Error {
   readonly status: number;
 }
