@@ -1,5 +1,6 @@
 //! Waiting for what others do, on any runtime or none.
 
+use std::collections::BTreeMap;
 use std::future::poll_fn;
 use std::mem;
 use std::pin::{Pin, pin};
@@ -50,10 +51,11 @@ pub struct Event {
     waiting: Mutex<Waiting>,
 }
 
+/// Those who wait, by their numbers: there may be one for each connection.
 #[derive(Debug, Default)]
 struct Waiting {
     last: u64,
-    wakers: Vec<(u64, Waker)>,
+    wakers: BTreeMap<u64, Waker>,
 }
 
 impl Event {
@@ -61,9 +63,7 @@ impl Event {
     pub fn notify(&self) {
         self.happened.fetch_add(1, Ordering::AcqRel);
         let wakers = mem::take(&mut self.waiting.lock().wakers);
-        for (_, waker) in wakers {
-            waker.wake();
-        }
+        wakers.into_values().for_each(Waker::wake);
     }
 
     /// Waits until it happens, from this call on: also if that is before the future is polled.
@@ -71,7 +71,7 @@ impl Event {
         Next {
             event: self,
             seen: self.happened.load(Ordering::Acquire),
-            number: None,
+            waits: None,
         }
     }
 }
@@ -81,36 +81,49 @@ impl Event {
 pub struct Next<'a> {
     event: &'a Event,
     seen: u64,
-    /// The number under which it waits.
-    number: Option<u64>,
+    /// Its number among those who wait, and whom it wakes.
+    waits: Option<(u64, Waker)>,
+}
+
+impl Next<'_> {
+    fn has_happened(&self) -> bool {
+        self.event.happened.load(Ordering::Acquire) != self.seen
+    }
 }
 
 impl Future for Next<'_> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<()> {
-        let mut waiting = self.event.waiting.lock();
-        // Looked at under the lock: whoever notifies counts first, and takes the wakers then.
-        if self.event.happened.load(Ordering::Acquire) != self.seen {
+        if self.has_happened() {
             return Poll::Ready(());
         }
-        let number = self.number.unwrap_or(waiting.last + 1);
-        waiting.last = waiting.last.max(number);
-        match waiting.wakers.iter_mut().find(|(one, _)| *one == number) {
-            Some((_, waker)) => waker.clone_from(task.waker()),
-            None => waiting.wakers.push((number, task.waker().clone())),
+        // A busy connection asks at every step, and need not wait for others who ask.
+        let waits = self.waits.as_ref();
+        if waits.is_some_and(|(_, waker)| waker.will_wake(task.waker())) {
+            return Poll::Pending;
         }
+        let mut waiting = self.event.waiting.lock();
+        // Looked at under the lock: whoever notifies counts first, and takes the wakers then.
+        if self.has_happened() {
+            return Poll::Ready(());
+        }
+        let number = self.waits.as_ref().map(|(number, _)| *number);
+        let number = number.unwrap_or_else(|| {
+            waiting.last += 1;
+            waiting.last
+        });
+        waiting.wakers.insert(number, task.waker().clone());
         drop(waiting);
-        self.number = Some(number);
+        self.waits = Some((number, task.waker().clone()));
         Poll::Pending
     }
 }
 
 impl Drop for Next<'_> {
     fn drop(&mut self) {
-        if let Some(number) = self.number {
-            let wakers = &mut self.event.waiting.lock().wakers;
-            wakers.retain(|(one, _)| *one != number);
+        if let Some((number, _)) = self.waits {
+            self.event.waiting.lock().wakers.remove(&number);
         }
     }
 }
@@ -141,7 +154,9 @@ pub async fn yield_once() {
 #[cfg(test)]
 mod tests {
     use std::pin::pin;
-    use std::task::{Context, Waker};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::task::{Context, Wake, Waker};
 
     use super::{Event, Signal, either};
 
@@ -172,6 +187,30 @@ mod tests {
         event.notify();
         assert!(is_ready(&mut early), "it was made before");
         assert!(!is_ready(&mut pin!(event.next())));
+    }
+
+    #[test]
+    fn a_wait_that_moves_to_another_task_wakes_that_one() {
+        let event = Event::default();
+        let woken = Arc::new(AtomicU64::new(0));
+        let mut next = pin!(event.next());
+        assert!(!is_ready(&mut next));
+        let waker = Waker::from(Arc::new(Count(Arc::clone(&woken))));
+        let task = &mut Context::from_waker(&waker);
+        assert!(next.as_mut().poll(task).is_pending());
+        assert!(next.as_mut().poll(task).is_pending());
+        event.notify();
+        assert_eq!(woken.load(Ordering::Relaxed), 1);
+        assert!(next.as_mut().poll(task).is_ready());
+    }
+
+    /// Counts its wakes.
+    struct Count(Arc<AtomicU64>);
+
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     #[test]
