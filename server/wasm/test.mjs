@@ -44,8 +44,8 @@ class Server {
     return Buffer.from(new Uint8Array(this.#exports.memory.buffer, this.#exports.reply(), length));
   }
 
-  create(settings, seed, wall) {
-    return this.#call(Buffer.from(settings), (exports) => exports.create(seed, wall, 0)).toString();
+  create(args, seed, wall) {
+    return this.#call(Buffer.from(JSON.stringify(args)), (exports) => exports.create(seed, wall)).toString();
   }
 
   input(now, kind, connection, text) {
@@ -58,7 +58,7 @@ const expected = readFileSync(repliesPath, "utf8").trimEnd().split("\n");
 assert.equal(expected.length, inputs.length);
 const play = () => {
   const server = new Server();
-  assert.equal(server.create('{"node_name": "n1"}', 7n, 1_767_225_600_000_000_000n), "");
+  assert.equal(server.create(["-dev", "-control", "-node=n1"], 7n, 1_767_225_600_000_000_000n), "");
   return inputs.map((input) => server.input(...input));
 };
 const replies = play();
@@ -74,12 +74,12 @@ const warm = performance.now();
 assert.throws(() => new Server().input(0, 4, 0, ""), /`create` comes first/);
 assert.throws(() => {
   const server = new Server();
-  server.create("", 7n, 0n);
+  server.create(["-dev"], 7n, 0n);
   server.input(0, 9, 0, "");
 }, /there is no input of kind 9/);
 
 const gets = new Server();
-gets.create("", 7n, 0n);
+gets.create(["-dev"], 7n, 0n);
 gets.input(0, 0, 1, "");
 const get = "GET /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n";
 const count = 5000;

@@ -47,5 +47,6 @@ pub use machine::{ConnectionId, Deadline, Input, Machine, Output, Outputs};
 pub use pipeline::context::{Context, Reload};
 pub use pipeline::respond;
 pub use proconsul_h1::Closed;
-pub use serve::serve;
+pub use proconsul_h1::head_of;
+pub use serve::{exchange, serve};
 pub use start::{Reread, new_engine, reload_of};

@@ -8,12 +8,13 @@ use std::task::{Context as Task, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use http::Response;
 use parking_lot::Mutex;
 
 #[cfg(feature = "control-http")]
 use crate::control::OnDemand;
 use crate::control::{Addresses, Controls};
-use crate::{Context, Reload, fail_checks, new_engine, serve};
+use crate::{Context, Reload, exchange, fail_checks, new_engine, serve};
 use proconsul_config::Config;
 use proconsul_engine::clock::Rate;
 use proconsul_engine::host::{Boxed, Host, ManualHost};
@@ -23,7 +24,7 @@ use proconsul_h1::{Closed, Peer, pipe};
 /// What a check says that would have to be run.
 const NO_CHECKS: &str = "this server runs no checks: its driver has no sockets";
 
-/// A connection, by a number of the caller's.
+/// A connection, or a request without one, by a number of the caller's.
 pub type ConnectionId = u64;
 
 /// Something that happens to a server.
@@ -35,19 +36,24 @@ pub enum Input<'a> {
     Bytes(ConnectionId, &'a [u8]),
     /// The client has sent all.
     End(ConnectionId),
-    /// The client has gone.
+    /// The client has gone, or has given up the request.
     Reset(ConnectionId),
+    /// A request without a connection, whose number must be that of no open connection or request: a head as HTTP/1.1 has
+    /// it, and behind it the body, which is all the rest.
+    Request(ConnectionId, &'a [u8]),
     /// Time has passed: a deadline is reached, or may be.
     Time,
 }
 
 /// Something that a server does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum Output {
     /// It sends bytes.
     Bytes(ConnectionId, Bytes),
     /// It closes the connection, whose number may be used again.
     Closed(ConnectionId, Closed),
+    /// It answers a request without a connection, with the whole body; `None` if it cuts it off.
+    Response(ConnectionId, Option<Response<Bytes>>),
 }
 
 /// When a server next wants to be asked, and why.
@@ -77,7 +83,7 @@ pub struct Deadline {
 ///     let outputs = machine.input(now, Input::Bytes(1, request.as_bytes()));
 ///     let sent = outputs.filter_map(|output| match output {
 ///         Output::Bytes(1, bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
-///         Output::Bytes(..) | Output::Closed(..) => None,
+///         _ => None,
 ///     });
 ///     sent.collect()
 /// }
@@ -108,8 +114,14 @@ pub struct Machine {
     last_task: u64,
     ready: Arc<Ready>,
     connections: BTreeMap<ConnectionId, Peer>,
+    /// The tasks of requests without a connection.
+    requests: BTreeMap<ConnectionId, u64>,
+    answered: Arc<Mutex<Answered>>,
     outputs: VecDeque<Output>,
 }
+
+/// The responses to requests without a connection.
+type Answered = Vec<(ConnectionId, Option<Response<Bytes>>)>;
 
 /// The tasks that can go on, in the order in which they were woken.
 #[derive(Debug, Default)]
@@ -201,6 +213,8 @@ impl Machine {
             last_task: 0,
             ready: Arc::default(),
             connections: BTreeMap::new(),
+            requests: BTreeMap::new(),
+            answered: Arc::default(),
             outputs: VecDeque::new(),
         };
         let own = Arc::clone(engine);
@@ -226,7 +240,11 @@ impl Machine {
             Input::Connect(id, peer) => self.connect(id, peer),
             Input::Bytes(id, bytes) => self.of(id, |peer| peer.feed(bytes)),
             Input::End(id) => self.of(id, Peer::end),
-            Input::Reset(id) => self.of(id, Peer::reset),
+            Input::Reset(id) => match self.requests.remove(&id) {
+                Some(task) => drop(self.tasks.remove(&task)),
+                None => self.of(id, Peer::reset),
+            },
+            Input::Request(id, request) => self.request(id, request.to_vec()),
             Input::Time => {}
         }
         self.run();
@@ -259,6 +277,15 @@ impl Machine {
         self.spawn(Box::pin(serve(context, peer, (read, write), false)));
     }
 
+    fn request(&mut self, id: ConnectionId, request: Vec<u8>) {
+        let (context, answered) = (Arc::clone(&self.context), Arc::clone(&self.answered));
+        self.spawn(Box::pin(async move {
+            let response = exchange(context, None, &request).await;
+            answered.lock().push((id, response));
+        }));
+        self.requests.insert(id, self.last_task);
+    }
+
     fn of(&mut self, id: ConnectionId, change: impl FnOnce(&Peer)) {
         if let Some(peer) = self.connections.get(&id) {
             change(peer);
@@ -285,6 +312,10 @@ impl Machine {
     }
 
     fn collect(&mut self) {
+        for (id, response) in self.answered.lock().drain(..) {
+            self.requests.remove(&id);
+            self.outputs.push_back(Output::Response(id, response));
+        }
         self.connections.retain(|id, peer| {
             let bytes = peer.take();
             if !bytes.is_empty() {

@@ -1,8 +1,10 @@
-//! Serving the bytes of a connection.
+//! Serving the bytes of a connection, and requests without one.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use http::Response;
 use proconsul_h1::{HangingUp, ReadHalf, ServeOptions, Strictness, WriteHalf};
 
 use crate::{Context, respond};
@@ -19,8 +21,28 @@ pub async fn serve<R: ReadHalf, W: WriteHalf>(
     (read, write): (R, W),
     may_busy_poll: bool,
 ) {
+    let options = options(&context, may_busy_poll);
+    let respond = |head, body| respond(Arc::clone(&context), peer, head, body);
+    proconsul_h1::serve(read, write, options, respond).await;
+}
+
+/// Answers a request without a connection: a head as HTTP/1.1 has it, and behind it the body, which is all the rest. Returns
+/// `None` where a connection would be closed instead. A response that has no end, such as the agent's log, is never
+/// returned.
+///
+/// To drop the future is to give up the request.
+pub async fn exchange(
+    context: Arc<Context>,
+    peer: Option<SocketAddr>,
+    request: &[u8],
+) -> Option<Response<Bytes>> {
+    let respond = |head, body| respond(Arc::clone(&context), peer, head, body);
+    proconsul_h1::exchange(request, options(&context, false), respond).await
+}
+
+fn options(context: &Context, busy_poll: bool) -> ServeOptions<'_> {
     let version = context.config.version;
-    let options = ServeOptions {
+    ServeOptions {
         head_limit: context.config.max_header_bytes + HEAD_SLACK,
         strict: Strictness {
             heads: version.has(Behaviour::HttpStrictHeads),
@@ -31,9 +53,7 @@ pub async fn serve<R: ReadHalf, W: WriteHalf>(
         } else {
             HangingUp::Waits
         },
-        busy_poll: may_busy_poll,
-        calendar: &*context,
-    };
-    let respond = |head, body| respond(Arc::clone(&context), peer, head, body);
-    proconsul_h1::serve(read, write, options, respond).await;
+        busy_poll,
+        calendar: context,
+    }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use proconsul_config::Config;
-use proconsul_core::{Input, Machine, Output};
+use proconsul_core::{Input, Machine, Output, head_of};
 
 const SECOND: Duration = Duration::from_secs(1);
 /// 2026-01-01.
@@ -31,6 +31,11 @@ impl Driven {
         let shown = outputs.map(|output| match output {
             Output::Bytes(id, bytes) => (id, String::from_utf8_lossy(&bytes).into_owned()),
             Output::Closed(id, how) => (id, format!("{how:?}")),
+            Output::Response(id, None) => (id, "cut".to_owned()),
+            Output::Response(id, Some(response)) => {
+                let head = String::from_utf8(head_of(&response)).expect("text");
+                (id, head + &String::from_utf8_lossy(response.body()))
+            }
         });
         let shown: Vec<_> = shown.collect();
         for (id, text) in &shown {
@@ -149,4 +154,74 @@ fn a_check_that_nobody_runs_is_critical() {
     }
     let checks = driven.ask(1, "GET", "/v1/agent/checks", "");
     assert!(checks.contains("its driver has no sockets"), "{checks}");
+}
+
+#[test]
+fn a_request_without_a_connection_has_its_whole_response() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    let ask = |driven: &mut Driven, id: u64, request: &str| {
+        let request = request.replace(" HTTP", " HTTP/1.1\r\nHost: x\r\n\r\n");
+        driven.input(Input::Request(id, request.as_bytes()))
+    };
+    let long = "a".repeat(5000);
+    let put = ask(&mut driven, 1, &format!("PUT /v1/kv/a HTTP{long}"));
+    assert_eq!(put[0].0, 1);
+    assert!(put[0].1.starts_with("200 OK\r\n"), "{put:?}");
+    assert!(put[0].1.ends_with("true"), "{put:?}");
+    let got = ask(&mut driven, 1, "GET /v1/kv/a?raw HTTP");
+    let (_, index) = got[0].1.split_once("X-Consul-Index: ").expect("an index");
+    let (index, _) = index.split_once("\r\n").expect("the end of the line");
+    assert!(got[0].1.ends_with(&long), "{got:?}");
+    let head = ask(&mut driven, 1, "HEAD /v1/kv/a HTTP");
+    assert!(head[0].1.ends_with("\r\n"), "{head:?}");
+
+    // One that waits is answered by the write of another, or given up.
+    assert_eq!(
+        ask(
+            &mut driven,
+            2,
+            &format!("GET /v1/kv/a?raw&index={index}&wait=10s HTTP")
+        ),
+        []
+    );
+    assert_eq!(
+        ask(&mut driven, 3, "GET /v1/kv/b?index=99&wait=10s HTTP"),
+        []
+    );
+    assert_eq!(driven.input(Input::Reset(3)), []);
+    let both = ask(&mut driven, 4, "PUT /v1/kv/a HTTPb");
+    let ids: Vec<u64> = both.iter().map(|(id, _)| *id).collect();
+    assert_eq!(ids, [4, 2]);
+    assert!(both[1].1.ends_with("\r\nb"), "{both:?}");
+    while driven.machine.deadline().is_some() {
+        assert_eq!(driven.next().1, []);
+    }
+}
+
+#[test]
+fn a_bad_or_cut_request_without_a_connection_says_so() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    for (request, answer) in [
+        (
+            "GET /v1/kv/a HTTP/1.1\r\n\r\n",
+            "400 Bad Request: missing required Host header",
+        ),
+        ("GET /v1/kv/a", "400 Bad Request"),
+        ("", "400 Bad Request"),
+    ] {
+        let said = driven.input(Input::Request(1, request.as_bytes()));
+        assert!(said[0].1.starts_with("400 Bad Request\r\n"), "{said:?}");
+        assert!(said[0].1.ends_with(answer), "{said:?}");
+    }
+    let fault = concat!(
+        "POST /proconsul/v1/faults HTTP/1.1\r\nHost: x\r\n\r\n",
+        r#"{"effect": {"kind": "applied-then-reset"}, "key_prefix": "a"}"#
+    );
+    let said = driven.input(Input::Request(1, fault.as_bytes()));
+    assert!(said[0].1.starts_with("200 "), "{said:?}");
+    let put = "PUT /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert_eq!(
+        driven.input(Input::Request(1, put.as_bytes())),
+        [(1, "cut".to_owned())]
+    );
 }

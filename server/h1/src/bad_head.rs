@@ -1,6 +1,8 @@
 //! The responses of Go's server to malformed heads: exact texts, no `Date`, no length, and a closed connection
 //! (kv.md 0 step 1; 1.22.md A0).
 
+use http::StatusCode;
+
 use crate::strictness::Strictness;
 
 /// Why a head is refused.
@@ -29,6 +31,20 @@ pub(crate) enum BadHead {
 impl BadHead {
     /// Returns the whole response.
     pub(crate) fn answer(self, strict: Strictness) -> String {
+        let (line, text) = self.line_and_text(strict);
+        format!(
+            "HTTP/1.1 {line}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n{text}"
+        )
+    }
+
+    /// Returns the status and the body of the response.
+    pub(crate) fn status_and_text(self, strict: Strictness) -> (StatusCode, String) {
+        let (line, text) = self.line_and_text(strict);
+        let status = StatusCode::from_bytes(&line.as_bytes()[..3]);
+        (status.expect("a line starts with its status"), text)
+    }
+
+    fn line_and_text(self, strict: Strictness) -> (String, String) {
         let (status, detail) = match self {
             Self::Malformed => ("400 Bad Request", ""),
             Self::HostRepeated if strict.heads => ("400 Bad Request", ""),
@@ -43,17 +59,12 @@ impl BadHead {
             Self::NameInvalid => ("400 Bad Request", ": invalid header name"),
             Self::ValueInvalid => ("400 Bad Request", ": invalid header value"),
             Self::TransferEncoding => {
-                return with_text("501 Not Implemented", "Unsupported transfer encoding");
+                let text = "Unsupported transfer encoding";
+                return ("501 Not Implemented".to_owned(), text.to_owned());
             }
             Self::TooLarge => ("431 Request Header Fields Too Large", ""),
         };
         let line = format!("{status}{detail}");
-        with_text(&line, &line)
+        (line.clone(), line)
     }
-}
-
-fn with_text(status: &str, text: &str) -> String {
-    format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n{text}"
-    )
 }

@@ -178,14 +178,18 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
         if is_kept { Fate::Kept } else { Fate::Ends }
     }
 
-    fn framing(&self, terms: Terms<'_>) -> Framing {
-        let may_have_body = !matches!(
+    /// Whether HTTP allows a body with this status.
+    pub(crate) fn may_have_body(&self) -> bool {
+        !matches!(
             self.status,
             StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED
-        );
+        )
+    }
+
+    fn framing(&self, terms: Terms<'_>) -> Framing {
         let is_set = self.headers.iter().any(|(name, _)| name == CONTENT_LENGTH);
         match self.body.length() {
-            _ if !may_have_body => Framing::Nothing,
+            _ if !self.may_have_body() => Framing::Nothing,
             _ if is_set => Framing::LengthSet,
             // Go cannot know whether there would have been a body.
             Some(0) if terms.is_head => Framing::Nothing,
@@ -263,13 +267,11 @@ impl<B: ResponseBody, Held> HttpResponse<B, Held> {
             Protocol::Http11 => b"HTTP/1.1 ",
         };
         out.extend_from_slice(version);
-        out.extend_from_slice(self.status.as_str().as_bytes());
-        out.push(b' ');
-        out.extend_from_slice(reason(self.status).as_bytes());
-        out.extend_from_slice(b"\r\n");
-        for (name, value) in &self.headers {
-            write_header(out, name, value.as_bytes());
-        }
+        push_head(
+            out,
+            self.status,
+            self.headers.iter().map(|(name, value)| (name, value)),
+        );
         let has = |sought| self.headers.iter().any(|(name, _)| name == sought);
         if !has(DATE) {
             write_header(out, &DATE, terms.calendar.date().as_bytes());
@@ -315,6 +317,21 @@ fn reason(status: StatusCode) -> &'static str {
     match status {
         StatusCode::PAYLOAD_TOO_LARGE => "Request Entity Too Large",
         _ => status.canonical_reason().unwrap_or("status code"),
+    }
+}
+
+/// Writes a status with its reason, and headers.
+pub(crate) fn push_head<'a>(
+    out: &mut Vec<u8>,
+    status: StatusCode,
+    headers: impl Iterator<Item = (&'a HeaderName, &'a HeaderValue)>,
+) {
+    out.extend_from_slice(status.as_str().as_bytes());
+    out.push(b' ');
+    out.extend_from_slice(reason(status).as_bytes());
+    out.extend_from_slice(b"\r\n");
+    for (name, value) in headers {
+        write_header(out, name, value.as_bytes());
     }
 }
 

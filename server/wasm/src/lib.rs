@@ -12,8 +12,7 @@ use std::cell::RefCell;
 use std::time::Duration;
 
 use proconsul_config::Config;
-use proconsul_config::resolve::amend::amended;
-use proconsul_core::{Input, Machine, Output};
+use proconsul_core::{Input, Machine, Output, head_of};
 
 /// The version of the interface. It changes when a host has to.
 const VERSION: u32 = 1;
@@ -25,6 +24,7 @@ mod input {
     pub(super) const END: u32 = 2;
     pub(super) const RESET: u32 = 3;
     pub(super) const TIME: u32 = 4;
+    pub(super) const REQUEST: u32 = 5;
 }
 
 /// The kinds of outputs.
@@ -33,6 +33,7 @@ mod output {
     pub(super) const FIN: u8 = 2;
     pub(super) const RESET: u8 = 3;
     pub(super) const DEADLINE: u8 = 4;
+    pub(super) const RESPONSE: u8 = 5;
 }
 
 #[derive(Default)]
@@ -91,27 +92,19 @@ pub extern "C" fn reply() -> *const u8 {
     INSTANCE.with_borrow(|instance| instance.reply.as_ptr())
 }
 
-/// Makes the server of this instance, in place of an earlier one. The buffer has settings as a configuration file of Consul's
-/// has them, in JSON or HCL; it may be empty. `wall` is the wall clock now, in nanoseconds since the Unix epoch. Returns the
-/// length of the reply: 0, or that of a sentence about invalid settings.
+/// Makes the server of this instance, in place of an earlier one. The buffer has the arguments of `proconsul agent` as a JSON
+/// array of strings. `seed` is the seed if they name none; `wall` is the wall clock now, in nanoseconds since the Unix epoch.
+/// Returns the length of the reply: 0, or that of a sentence about an invalid argument.
 #[unsafe(no_mangle)]
-pub extern "C" fn create(seed: u64, wall: u64, frozen: u32) -> usize {
+pub extern "C" fn create(seed: u64, wall: u64) -> usize {
     host::tell_panics();
     INSTANCE.with_borrow_mut(|instance| {
-        let settings = String::from_utf8_lossy(&instance.given).into_owned();
+        let config = configured(&instance.given);
         instance.given.clear();
-        let config = Config {
-            frozen: frozen != 0,
-            ..Config::default()
-        };
-        let config = match settings.trim() {
-            "" => Ok(config),
-            settings => amended(config, settings),
-        };
-        let config = config.and_then(|config| config.check_definitions().map(|()| config));
         instance.reply.clear();
         match config {
             Ok(config) => {
+                let seed = config.seed.unwrap_or(seed);
                 instance.machine = Some(Machine::new(&config, seed, Duration::from_nanos(wall)));
             }
             Err(text) => instance.reply.extend_from_slice(text.as_bytes()),
@@ -120,9 +113,18 @@ pub extern "C" fn create(seed: u64, wall: u64, frozen: u32) -> usize {
     })
 }
 
+fn configured(arguments: &[u8]) -> Result<Config, String> {
+    let arguments: Vec<String> = serde_json::from_slice(arguments)
+        .map_err(|error| format!("the arguments are no JSON array of strings: {error}"))?;
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let config = Config::from_arguments(&arguments).map_err(|error| error.to_string())?;
+    config.check_definitions()?;
+    Ok(config)
+}
+
 /// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection, 1 the bytes in the buffer,
-/// 2 the end of what the client sends, 3 its reset, 4 nothing but the time. Returns the length of the reply: the outputs, and
-/// the next deadline.
+/// 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request without a connection. Returns the
+/// length of the reply: the outputs, and the next deadline.
 ///
 /// # Panics
 /// There is no server, or no such kind.
@@ -144,6 +146,7 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             input::END => Input::End(connection),
             input::RESET => Input::Reset(connection),
             input::TIME => Input::Time,
+            input::REQUEST => Input::Request(connection, given),
             _ => panic!("there is no input of kind {kind}"),
         };
         reply.clear();
@@ -156,6 +159,11 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
                         proconsul_core::Closed::Reset => output::RESET,
                     };
                     push(reply, kind, id, &[]);
+                }
+                Output::Response(id, None) => push(reply, output::RESET, id, &[]),
+                Output::Response(id, Some(response)) => {
+                    let text = [&head_of(&response)[..], response.body()].concat();
+                    push(reply, output::RESPONSE, id, &text);
                 }
             }
         }
@@ -184,8 +192,8 @@ fn push(reply: &mut Vec<u8>, kind: u8, number: u64, bytes: &[u8]) {
 #[must_use]
 pub fn played(inputs: &[(u64, u32, u64, String)]) -> Vec<Vec<u8>> {
     let give = |bytes: &[u8]| INSTANCE.with_borrow_mut(|instance| instance.given = bytes.to_vec());
-    give(br#"{"node_name": "n1"}"#);
-    create(7, 1_767_225_600_000_000_000, 0);
+    give(br#"["-dev", "-control", "-node=n1"]"#);
+    create(7, 1_767_225_600_000_000_000);
     let reply = |(now, kind, connection, bytes): &(u64, u32, u64, String)| {
         give(bytes.as_bytes());
         input(*now, *kind, *connection);
@@ -222,12 +230,19 @@ mod tests {
     }
 
     #[test]
-    fn invalid_settings_are_said() {
-        buffer(0);
-        INSTANCE.with_borrow_mut(|instance| instance.given = b"{\"node_nam\": 1}".to_vec());
-        assert!(create(7, 0, 0) > 0);
-        let text = INSTANCE.with_borrow(|instance| instance.reply.clone());
-        let text = String::from_utf8(text).expect("a text");
-        assert!(text.contains("node_nam"), "{text}");
+    fn invalid_arguments_are_said() {
+        for (arguments, said) in [
+            (r#"["-dev", "-hcl=node_nam = 1"]"#, "node_nam"),
+            (r#"["-dve"]"#, "flag provided but not defined: -dve"),
+            ("-dev", "the arguments are no JSON array of strings"),
+            (r#"["-dev", "-config-file=a.hcl"]"#, "a.hcl"),
+        ] {
+            buffer(0);
+            INSTANCE.with_borrow_mut(|instance| instance.given = arguments.as_bytes().to_vec());
+            assert!(create(7, 0) > 0, "{arguments}");
+            let text = INSTANCE.with_borrow(|instance| instance.reply.clone());
+            let text = String::from_utf8(text).expect("a text");
+            assert!(text.contains(said), "{text}");
+        }
     }
 }

@@ -24,7 +24,7 @@ thread_local! {
 
 /// What a connection knows of its client's haste.
 #[derive(Debug, Default)]
-pub(super) struct BusyPoll {
+pub(crate) struct BusyPoll {
     /// Whether a request was waited for: who connects sends the first one at once.
     has_begun: bool,
     /// How many requests in a row the thread has served of this connection.

@@ -20,7 +20,7 @@ use crate::select::{Either, select};
 use crate::stream::write::{shutdown, write_all};
 use crate::stream::{HangingUp, ReadHalf, WriteHalf};
 use crate::strictness::Strictness;
-use busy_poll::BusyPoll;
+pub(crate) use busy_poll::BusyPoll;
 
 /// How long a closing connection is read, as in Go. Unread bytes would cause a reset, which could destroy the
 /// last response.
@@ -47,7 +47,7 @@ pub struct ServeOptions<'a> {
 }
 
 /// Why no request follows.
-enum NoHead {
+pub(crate) enum NoHead {
     /// The client closed the connection.
     Over,
     /// The head is refused.
@@ -173,7 +173,7 @@ async fn gone_while_waiting(
 }
 
 /// Reads the next head.
-async fn next_head<R: ReadHalf, W: WriteHalf>(
+pub(crate) async fn next_head<R: ReadHalf, W: WriteHalf>(
     wire: &Wire<R>,
     lines: &mut Lines,
     busy_poll: &mut BusyPoll,
