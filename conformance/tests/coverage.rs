@@ -48,13 +48,15 @@ fn what_real_servers_were_asked_are_cases_that_held() {
 fn the_documents_have_the_figures_of_today() {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases).expect("deviations.toml is in order");
+    let module = Deviations::parse(&read("server/wasm/deviations.toml"), &cases);
+    let module = module.expect("the module's deviations are in order");
     let asked = asked();
     let coverage = coverage_of(&cases);
     let parts = [
         ("README.md", summary(&cases, &deviations, &asked)),
         (
             "docs/src/compatibility.md",
-            table(&cases, &deviations, &asked) + &contract(&coverage.pages),
+            table(&cases, [&deviations, &module], &asked) + &contract(&coverage.pages),
         ),
     ];
     for (document, made) in parts {

@@ -92,17 +92,16 @@ struct Replay {
 /// What is known of the target.
 #[derive(Debug, Args)]
 struct Known {
-    /// Known differences of this target: TOML lines "case id" = "why".
+    /// Known differences of this target: TOML lines "case id" = "why". May be repeated.
     #[arg(long, value_name = "FILE")]
-    deviations: Option<PathBuf>,
+    deviations: Vec<PathBuf>,
 }
 
 impl Known {
     fn deviations(&self) -> Result<Deviations, ToolError> {
-        match &self.deviations {
-            None => Ok(Deviations::none()),
-            Some(file) => Deviations::parse(&read(file)?, &cases::all()),
-        }
+        let files: Result<Vec<String>, ToolError> =
+            self.deviations.iter().map(|file| read(file)).collect();
+        Deviations::parse(&files?.join("\n"), &cases::all())
     }
 }
 

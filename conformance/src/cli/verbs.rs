@@ -13,13 +13,16 @@ use proconsul_conformance::{ToolError, cases};
 pub(super) fn coverage() -> Result<u8, ToolError> {
     let cases = cases::all();
     let deviations = Deviations::of_the_emulator(&cases)?;
+    let module = read(Path::new("server/wasm/deviations.toml"))?;
+    let module = Deviations::parse(&module, &cases)?;
     let asked = Asked::read_all(Path::new("fixtures"))?;
     let contract = Coverage::of(Path::new("conformance/contract"), &cases)?;
     let parts = [
         ("README.md", coverage::summary(&cases, &deviations, &asked)),
         (
             "docs/src/compatibility.md",
-            coverage::table(&cases, &deviations, &asked) + &coverage::contract(&contract.pages),
+            coverage::table(&cases, [&deviations, &module], &asked)
+                + &coverage::contract(&contract.pages),
         ),
     ];
     for (document, made) in parts {

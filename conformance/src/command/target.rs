@@ -9,6 +9,7 @@ use crate::compare::diff::SERVERS;
 use crate::target::Target;
 use crate::target::consul::{self, Agent};
 use crate::target::site::ToolError;
+use crate::target::starter;
 use clap::Args;
 
 use crate::command::output::say;
@@ -26,6 +27,10 @@ pub struct TargetChoice {
     /// must be a real Consul.
     #[arg(long, value_name = "BINARY")]
     consul: Option<PathBuf>,
+    /// A program that starts a server for each case and moves its clock, line by line of JSON, as the documentation of
+    /// `target::starter` says.
+    #[arg(long, value_name = "COMMAND", conflicts_with = "consul")]
+    starter: Option<String>,
     /// Refuse a server that is newer than what the cases know; otherwise it is held to what the newest known release does.
     #[arg(long)]
     strict: bool,
@@ -53,6 +58,9 @@ pub struct Start {
 impl TargetChoice {
     /// One server for all cases.
     pub fn open_one(&self) -> Result<Target, ToolError> {
+        if let Some(command) = &self.starter {
+            return self.known(starter::target(command)?);
+        }
         self.known(match (&self.consul, &self.address) {
             (Some(binary), _) => consul::start(binary, &self.start.agent()),
             (None, Some(address)) => self.at(address),
@@ -62,6 +70,9 @@ impl TargetChoice {
 
     /// A server of its own for every case that runs at the same time; an address is one server.
     pub fn open_pool(&self) -> Result<Target, ToolError> {
+        if let Some(command) = &self.starter {
+            return self.known(starter::target(command)?);
+        }
         self.known(match (&self.consul, &self.address) {
             (Some(binary), _) => self.start.pool(binary),
             (None, Some(address)) => self.at(address),

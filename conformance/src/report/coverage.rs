@@ -109,14 +109,15 @@ pub fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> Str
 }
 
 /// The table of the book: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
-/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed.
+/// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed, and `server/wasm/test` the module, whose
+/// `deviations` are second.
 #[must_use]
-pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+pub fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Asked]) -> String {
     let mut text = String::from("| topic | cases |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
     }
-    text.push_str(" seen on none | pass |\n|---|---|---|---|");
+    text.push_str(" seen on none | pass | pass as WebAssembly |\n|---|---|---|---|---|");
     text.push_str(&"---|".repeat(asked.len()));
     text.push('\n');
     let mut topics: BTreeMap<&str, Vec<&Case>> = BTreeMap::new();
@@ -135,12 +136,14 @@ pub fn table(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> Strin
         &mut text,
         "No real server of another release was asked: claims about these come from documents.",
     );
-    let unmet = deviating(cases, deviations);
-    if !unmet.is_empty() {
-        text.push_str("\nKnown differences:\n\n");
-    }
-    for (why, claims) in unmet {
-        line(&mut text, &format!("- {why}: {}.", named(&claims)));
+    for (whose, deviations) in ["", " of the module"].iter().zip(deviations) {
+        let unmet = deviating(cases, deviations);
+        if !unmet.is_empty() {
+            line(&mut text, &format!("\nKnown differences{whose}:\n"));
+        }
+        for (why, claims) in unmet {
+            line(&mut text, &format!("- {why}: {}.", named(&claims)));
+        }
     }
     text
 }
@@ -218,13 +221,23 @@ fn deviating<'c, 'd>(
     reasons
 }
 
-fn row(text: &mut String, topic: &str, cases: &[&Case], deviations: &Deviations, asked: &[Asked]) {
+fn row(
+    text: &mut String,
+    topic: &str,
+    cases: &[&Case],
+    [native, module]: [&Deviations; 2],
+    asked: &[Asked],
+) {
     let count = |holds: &dyn Fn(&Case) -> bool| cases.iter().filter(|case| holds(case)).count();
     let held = |case: &Case, asked: &Asked| asked.pass.contains(case.id);
     let mut figures = vec![cases.len()];
     figures.extend(asked.iter().map(|asked| count(&|case| held(case, asked))));
     figures.push(count(&|case| !asked.iter().any(|asked| held(case, asked))));
-    figures.push(count(&|case| deviations.reason(case.id).is_none()));
+    let passes = |case: &Case| native.reason(case.id).is_none();
+    figures.push(count(&passes));
+    figures.push(count(&|case| {
+        passes(case) && module.reason(case.id).is_none()
+    }));
     let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
     line(text, &format!("| {topic} | {} |", figures.join(" | ")));
 }
@@ -259,15 +272,15 @@ mod tests {
             build: "1.8.7 go1.15".to_owned(),
             ..Asked::default()
         };
-        let text = table(&cases, &deviations, &[asked.clone()]);
-        assert!(text.contains("| kv | 2 | 0 | 2 | 1 |"), "{text}");
+        let text = table(&cases, [&deviations, &Deviations::none()], &[asked.clone()]);
+        assert!(text.contains("| kv | 2 | 0 | 2 | 1 | 1 |"), "{text}");
         asked.pass.insert("kv/a".to_owned());
         asked
             .runs
             .insert("-dev".to_owned(), "2026-11-22".to_owned());
-        let text = table(&cases, &deviations, &[asked.clone()]);
+        let text = table(&cases, [&deviations, &Deviations::none()], &[asked.clone()]);
         assert!(text.contains("| seen on a real 1.8.7 |"), "{text}");
-        assert!(text.contains("| kv | 2 | 1 | 1 | 1 |"), "{text}");
+        assert!(text.contains("| kv | 2 | 1 | 1 | 1 | 1 |"), "{text}");
         let told = "A real Consul 1.8.7 (1.8.7 go1.15) was asked -dev on 2026-11-22: 1 claims hold, 0 do not.";
         assert!(text.contains(told), "{text}");
         let recorded = Asked {
@@ -277,8 +290,12 @@ mod tests {
             from_recordings: true,
             ..asked.clone()
         };
-        let both = table(&cases, &deviations, &[asked, recorded]);
-        assert!(both.contains("| kv | 2 | 1 | 1 | 0 | 1 |"), "{both}");
+        let both = table(
+            &cases,
+            [&deviations, &Deviations::none()],
+            &[asked, recorded],
+        );
+        assert!(both.contains("| kv | 2 | 1 | 1 | 0 | 1 | 1 |"), "{both}");
         let told = "1.22.0 (1.22.0 go1.25.4) was recorded -dev on 2026-11-22: 1 claims held; other cases are not counted (";
         assert!(both.contains(told), "{both}");
         assert!(
@@ -291,8 +308,13 @@ mod tests {
         "kv/a" = { why = "never", fails = "came 200" }
         "kv/b" = { why = "never", fails = "came 200" }
         "#;
-        let deviations = Deviations::parse(both, &cases).expect("the lines name cases");
-        let text = table(&cases, &deviations, &[]);
+        let module = Deviations::parse(both, &cases).expect("the lines name cases");
+        let text = table(&cases, [&deviations, &module], &[]);
+        assert!(text.contains("| kv | 2 | 2 | 1 | 0 |"), "{text}");
+        assert!(
+            text.contains("Known differences of the module:\n\n- never"),
+            "{text}"
+        );
         assert!(text.contains("- never: 2 cases of `kv/`."), "{text}");
     }
 

@@ -3,6 +3,7 @@
 pub mod built;
 pub mod consul;
 pub mod site;
+pub mod starter;
 pub mod time;
 
 use std::fmt;
