@@ -9,7 +9,7 @@ import { gunzipSync } from "node:zlib";
 
 import { MACHINE, TIMERS, turn } from "./clocks.js";
 import { Machine } from "./machine.js";
-import { argumentsOf, ControlError, isFolder, Server } from "./server.js";
+import { argumentsOf, isFolder, Server } from "./server.js";
 
 const FILE = new URL("./proconsul.wasm.gz", import.meta.url);
 /** The largest seed that is used if none is given. */
@@ -124,7 +124,8 @@ export class ServerModule extends Server {
     this.#listener.unref();
     this.url = `http://${ADDRESS}:${this.#listener.address().port}`;
     this.controlUrl = `${this.url}/proconsul/v1`;
-    this.agent.createConnection = () => {
+    this.agent.createConnection = (_, refuse) => {
+      if (this.#machine.failure) return refuse(this.#machine.failure);
       this.#hold();
       return new Pipe(this.#machine).once("close", () => this.#letGo());
     };

@@ -135,6 +135,7 @@ test("the text of a panic fails the test", async () => {
     kind = undefined;
     await assert.rejects(server.clock(), /the server has panicked: .*there is no input of kind 9/s);
     await assert.rejects(fetch(`${server.url}/v1/kv/a`));
+    await assert.rejects(clientOf(server).kv.get("a"), /the server has panicked/);
     await assert.rejects(server.stop(), /the server has panicked: .*there is no input of kind 9/s);
   } finally {
     WebAssembly.Instance = Instance;
