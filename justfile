@@ -98,6 +98,10 @@ notices:
 wasm:
     server/wasm/test
 
+# Builds the playground into target/playground, and tries it in Chromium.
+playground:
+    docs/playground/test
+
 # Builds, installs and tests all packages, or those that are named.
 packages *PARTS:
     server/packaging/test {{PARTS}}

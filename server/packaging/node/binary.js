@@ -33,11 +33,8 @@ function ofPackage() {
   }
 }
 
-/**
- * Returns the path of the server's binary: the argument, what PROCONSUL_BINARY names, what the package for this platform
- * brings, or what is on the PATH.
- */
-export function findBinary(binary) {
+/** The path of the binary, as below; undefined where none is named and none is found. */
+function lookFor(binary) {
   for (const [given, whence] of [[binary, "binary"], [process.env[VARIABLE], VARIABLE]]) {
     if (given) {
       const found = given.includes(path.sep) ? [given].find(isProgram) : onPath(given);
@@ -45,7 +42,18 @@ export function findBinary(binary) {
       return found;
     }
   }
-  const found = [ofPackage()].find((file) => file && isProgram(file)) ?? onPath(NAME);
+  return [ofPackage()].find((file) => file && isProgram(file)) ?? onPath(NAME);
+}
+
+/** Whether there is a binary. One that is named has to be there. */
+export const hasBinary = (binary) => lookFor(binary) !== undefined;
+
+/**
+ * Returns the path of the server's binary: the argument, what PROCONSUL_BINARY names, what the package for this platform
+ * brings, or what is on the PATH.
+ */
+export function findBinary(binary) {
+  const found = lookFor(binary);
   if (!found) {
     throw new Error(
       `the binary of proconsul is not there: there is no package @proconsul/${process.platform}-${process.arch}, or ` +

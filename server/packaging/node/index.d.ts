@@ -1,3 +1,5 @@
+import type { Agent } from "node:http";
+
 import { Controls } from "./controls.js";
 
 export * from "./controls.js";
@@ -28,6 +30,8 @@ export interface Options {
   args?: string[];
   /** The server's binary, in place of the one that the package brings. */
   binary?: string;
+  /** Whether the server is the WebAssembly module in this process. When it is left out: where there is no binary. */
+  inProcess?: boolean;
 }
 
 /** The control plane rejected a call, with a sentence. `status` is 409 where a wait timed out. */
@@ -35,9 +39,11 @@ export class ControlError extends Error {
   readonly status: number;
 }
 
-/** A server in a process of its own, from `startServer`. */
+/** A server, from `startServer`. */
 export class Server extends Controls {
   private constructor();
+  /** Whether it is the WebAssembly module in this process, and not a process of its own. */
+  readonly inProcess: boolean;
   /** The URL of Consul's API, such as http://127.0.0.1:40123. */
   readonly url: string;
   /** The URL of Consul's API over HTTPS; empty without `https`. */
@@ -56,8 +62,15 @@ export class Server extends Controls {
   readonly address: string;
   /** The variables by which clients of Consul find this server. */
   readonly environment: { CONSUL_HTTP_ADDR: string };
-  /** The last lines of the server's log. */
+  /** For clients that take an agent of `node:http`: to a server in this process it makes connections without sockets. */
+  readonly agent: Agent;
+  /** The last lines of the server's log; empty in this process. */
   readonly log: string;
+  /**
+   * Takes the time of fake timers from now on, where they are installed: `performance.now()` if that is fake, or else
+   * `Date.now()`, and `setTimeout`. Throws for a server in a process of its own.
+   */
+  followTimers(): void;
   /** What happened on the server, a line for each record. */
   historyText(): Promise<string>;
   /** What to print when a test has failed: seed, history, and the timeline of each key that was locked. */
@@ -65,14 +78,14 @@ export class Server extends Controls {
   /** Runs a test on the server, and shows what happened on it if the test fails. */
   run<T>(test: (server: Server) => T | Promise<T>): Promise<T>;
   /**
-   * Ends the server. Nothing is lost by it: all of its state is in memory.
+   * Ends the server. Nothing is lost by it: all of its state is in memory. Rejects if the server has panicked.
    * @param context What node:test and Vitest hand to `afterEach`: if its test has failed, what happened on the server is shown.
    */
   stop(context?: object): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Starts a server. */
+/** Starts a server: a process, or the module in this one, if that is asked for or if there is no binary. */
 export function startServer(options?: Options): Promise<Server>;
 
 /** Returns the path of the server's binary. */

@@ -83,9 +83,9 @@ async function indexOf(server, key) {
   return answer.headers.get("x-consul-index");
 }
 
-for (const scenario of scenarios) {
-  test(scenario.name, async () => {
-    const server = await startServer(scenario.server);
+for (const [scenario, inProcess] of scenarios.flatMap((one) => [[one, false], [one, true]])) {
+  test(`${scenario.name}${inProcess ? " in this process" : ""}`, async () => {
+    const server = await startServer({ ...scenario.server, inProcess });
     try {
       const run = new Run(server);
       for (const step of scenario.steps) await run.step(step);

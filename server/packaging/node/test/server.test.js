@@ -21,26 +21,38 @@ async function on(options, body) {
   }
 }
 
-test("a stopped server is gone", async () => {
-  const server = await startServer();
+/** A test of a server in a process of its own, and of one in this process. */
+function inBothWays(name, body) {
+  test(name, () => body(false));
+  test(`${name}, in this process`, () => body(true));
+}
+
+inBothWays("a stopped server is gone", async (inProcess) => {
+  const server = await startServer({ inProcess });
+  assert.equal(server.inProcess, inProcess);
   assert.equal((await fetch(`${server.url}/v1/status/leader`)).status, 200);
   await server[Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]();
   await assert.rejects(fetch(`${server.url}/v1/status/leader`));
   await assert.rejects(server.clock(), /has ended/);
 });
 
-test("a server is what its arguments say", async () => {
-  const file = path.join(fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-")), "a.json");
-  fs.writeFileSync(file, '{"node_name": "of-a-file"}');
+inBothWays("a server is what its arguments say", async (inProcess) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
+  const file = path.join(folder, "a.json");
+  fs.writeFileSync(file, '{"node_name": "of-a-file", "datacenter": "nor-this"}');
+  const below = path.join(folder, "below");
+  fs.mkdirSync(below);
+  fs.writeFileSync(path.join(below, "b.hcl"), 'node_name = "of-a-folder"');
+  fs.writeFileSync(path.join(below, "c.txt"), "neither JSON nor HCL");
   process.env.CONSUL_LOCAL_CONFIG = '{"datacenter": "not-this"}';
   try {
-    await on({ config: { datacenter: "dc-own" }, files: [file] }, async (server) => {
+    await on({ inProcess, config: { datacenter: "dc-own" }, files: [file, below] }, async (server) => {
       const { datacenter, node } = await server.server();
-      assert.deepEqual([datacenter, node], ["dc-own", "of-a-file"]);
+      assert.deepEqual([datacenter, node], ["dc-own", "of-a-folder"]);
     });
   } finally {
     delete process.env.CONSUL_LOCAL_CONFIG;
-    fs.rmSync(path.dirname(file), { recursive: true });
+    fs.rmSync(folder, { recursive: true });
   }
 });
 
@@ -63,6 +75,35 @@ test("data, ACLs and HTTPS are options", async () => {
     fs.rmSync(folder, { recursive: true });
   }
   assert.ok(!fs.existsSync(path.dirname(caFile)));
+});
+
+inBothWays("states, archives and keys are data", async (inProcess) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
+  const files = ["keys.json", "state.json", "archive.tgz"].map((name) => path.join(folder, name));
+  const [keys, state, archive] = files;
+  fs.writeFileSync(keys, '[{"key": "color", "flags": 0, "value": "cmVk"}]');
+  const put = (server, value) => fetch(`${server.url}/v1/kv/color`, { method: "PUT", body: value });
+  try {
+    await on({}, async (server) => {
+      await put(server, "blue");
+      fs.writeFileSync(state, JSON.stringify(await server.state()));
+      await put(server, "green");
+      fs.writeFileSync(archive, Buffer.from(await (await fetch(`${server.url}/v1/snapshot`)).arrayBuffer()));
+    });
+    for (const [data, color] of [[[state], "blue"], [[archive], "green"], [[keys, state], "red"]]) {
+      await on({ inProcess, data }, async (server) => {
+        const read = async () => (await fetch(`${server.url}/v1/kv/color?raw`)).text();
+        assert.equal(await read(), color);
+        await put(server, "none");
+        await server.reset();
+        assert.equal(await read(), color);
+      });
+    }
+    fs.writeFileSync(keys, '[{"kye": "color"}]');
+    await assert.rejects(startServer({ inProcess, data: [keys] }), /cannot load .*keys\.json: .*kye/);
+  } finally {
+    fs.rmSync(folder, { recursive: true });
+  }
 });
 
 test("durations are milliseconds or text", () =>
@@ -122,11 +163,11 @@ test("a release that is not known is an error", async () => {
   await on({ asVersion: "1.8" }, async (server) => assert.equal((await server.server()).version, "1.8.7"));
 });
 
-test("a port that is taken is named", async () => {
+inBothWays("a port that is taken is named", async (inProcess) => {
   const taken = net.createServer();
   await new Promise((listening) => taken.listen(0, "127.0.0.1", listening));
   const { port } = taken.address();
-  await assert.rejects(startServer({ port }), new RegExp(`ended at its start[^]*${port}[^]*address already in use`));
+  await assert.rejects(startServer({ inProcess, port }), new RegExp(`${port}[^]*address already in use|address already in use[^]*${port}`));
   taken.close();
 });
 
@@ -141,13 +182,14 @@ test("a program that is not proconsul is named", async () => {
 test("a binary of another version is refused", () =>
   assert.rejects(startServer({ binary: process.env.OTHER_PROCONSUL }), /is proconsul 0\.0\.1, and this package is [^]*install the binary of/));
 
-/** What a start without a package for this platform says, with a PATH that is made from a folder. */
-function startWithoutPackage(pathFrom) {
+/** What a start without a package for this platform says, with a PATH that is made from a folder: the URL, or an error. */
+function startWithoutPackage(pathFrom, given = {}) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "proconsul-"));
   try {
     const helper = path.dirname(fileURLToPath(import.meta.resolve("proconsul")));
     fs.cpSync(helper, path.join(folder, "node_modules", "proconsul"), { recursive: true });
-    const script = 'import { startServer } from "proconsul"; await startServer().catch((error) => console.log(error.message));';
+    const script = `import { startServer } from "proconsul";
+      await startServer(${JSON.stringify(given)}).then(({ url }) => console.log(url), (error) => console.log(error.message));`;
     const options = { cwd: folder, env: { PATH: pathFrom(folder) }, timeout: 20_000, encoding: "utf8" };
     return spawnSync(process.execPath, ["--input-type=module", "-e", script], options).stdout;
   } finally {
@@ -155,8 +197,10 @@ function startWithoutPackage(pathFrom) {
   }
 }
 
-test("a platform without a package is named", () => {
-  assert.match(startWithoutPackage(() => ""), /there is no package @proconsul\/.*cargo install --path server\/cli/);
+test("a platform without a package is named, or a server is the module", () => {
+  const missing = /there is no package @proconsul\/.*cargo install --path server\/cli/;
+  assert.match(startWithoutPackage(() => "", { inProcess: false }), missing);
+  assert.match(startWithoutPackage(() => "", {}), /^http:/);
 });
 
 test("an old one on the PATH is refused", () => {
@@ -167,8 +211,8 @@ test("an old one on the PATH is refused", () => {
   assert.match(said, /proconsul is proconsul 0\.0\.1, and this package is .*install the binary of/);
 });
 
-test("a process ends although it has forgotten its server", () => {
-  const script = 'import { startServer } from "proconsul"; console.log((await startServer()).url);';
+inBothWays("a process ends although it has forgotten its server", (inProcess) => {
+  const script = `import { startServer } from "proconsul"; console.log((await startServer({ inProcess: ${inProcess} })).url);`;
   const cwd = path.dirname(new URL(import.meta.url).pathname);
   const ended = spawnSync(process.execPath, ["--input-type=module", "-e", script], { cwd, timeout: 20_000, encoding: "utf8" });
   assert.equal(ended.status, 0, ended.stderr);

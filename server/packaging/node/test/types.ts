@@ -1,5 +1,7 @@
 // What TypeScript makes of the types. Only `used` is run, too.
 
+import { get } from "node:http";
+
 import { ControlError, startServer, type Caused, type Effect, type Server } from "proconsul";
 
 export async function use(): Promise<string[]> {
@@ -26,6 +28,13 @@ export async function use(): Promise<string[]> {
   // @ts-expect-error There is no such kind of record.
   caused.filter((record) => record.kind === "nothing");
   return caused.filter((record) => record.kind === "acquired").map((record) => record.key ?? "");
+}
+
+export async function follow(): Promise<boolean> {
+  await using server = await startServer({ inProcess: true });
+  server.followTimers();
+  get(server.url, { agent: server.agent });
+  return server.inProcess;
 }
 
 /** Returns the URL of a server that is gone: `await using` has stopped it. */
