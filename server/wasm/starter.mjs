@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import net from "node:net";
 import readline from "node:readline";
 
-import { Input, Output, outputs, Server } from "./host.mjs";
+import { Machine } from "../packaging/node/machine.js";
 
 /** How fast clocks run by themselves: short waits end soon, and a busy machine costs no session its life. */
 const RATE = 0.25;
@@ -15,20 +15,19 @@ const module = new WebAssembly.Module(readFileSync(modulePath));
 
 /** A server that listens. */
 class Listening {
-  #server = new Server(module);
-  #began = performance.now();
-  /** The time that was skipped, in nanoseconds. */
-  #skipped = 0n;
-  #deadline;
-  #timer;
-  #connections = new Map();
-  #last = 0n;
-  #listener = net.createServer((socket) => this.#accept(socket));
+  #skipped = 0;
+  #machine;
+  #listener = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
 
   constructor(args) {
-    const said = this.#server.create(args, 7n, BigInt(Date.now()) * 1_000_000n);
-    if (said) throw new Error(said);
-    this.#input(Input.TIME, 0n);
+    const clock = {
+      read: () => ({ of: this, ms: performance.now() * RATE + this.#skipped }),
+      arm: (act, ms) => {
+        const timer = setTimeout(act, ms / RATE);
+        return () => clearTimeout(timer);
+      },
+    };
+    this.#machine = new Machine(module, args, 7, clock);
   }
 
   listen() {
@@ -37,74 +36,47 @@ class Listening {
 
   stop() {
     this.#listener.close();
-    for (const socket of this.#connections.values()) socket.removeAllListeners("close").destroy();
-    clearTimeout(this.#timer);
+    this.#machine.die(new Error("the server has stopped"));
   }
 
-  /** Lets time pass, deadline by deadline. */
   advance(nanoseconds) {
-    const end = this.#now + nanoseconds;
-    while (this.#deadline !== undefined && this.#deadline <= end) {
-      this.#skipped += this.#deadline > this.#now ? this.#deadline - this.#now : 0n;
-      this.#input(Input.TIME, 0n);
-    }
-    this.#skipped += end > this.#now ? end - this.#now : 0n;
-    this.#input(Input.TIME, 0n);
-  }
-
-  get #now() {
-    return BigInt(Math.floor((performance.now() - this.#began) * RATE * 1e6)) + this.#skipped;
+    this.#skipped += nanoseconds / 1e6;
+    this.#machine.poke();
   }
 
   #accept(socket) {
-    this.#last += 1n;
-    const id = this.#last;
-    this.#connections.set(id, socket);
-    this.#input(Input.CONNECT, id);
-    socket.on("data", (bytes) => this.#input(Input.BYTES, id, bytes));
-    socket.on("end", () => this.#input(Input.END, id));
+    const number = this.#machine.connect({
+      data: (bytes) => socket.write(bytes),
+      end: () => socket.end(),
+      reset: () => socket.resetAndDestroy(),
+    });
+    socket.on("data", (bytes) => this.#machine.send(number, bytes));
+    socket.on("end", () => this.#machine.end(number));
     // A reset is an error of the socket, and closes it.
     socket.on("error", () => {});
-    socket.on("close", () => this.#connections.delete(id) && this.#input(Input.RESET, id));
-  }
-
-  #input(kind, id, bytes = "") {
-    this.#deadline = undefined;
-    for (const [kindOut, number, text] of outputs(this.#server.input(this.#now, kind, id, bytes))) {
-      const socket = this.#connections.get(number);
-      if (kindOut === Output.DEADLINE) this.#deadline = number;
-      else if (kindOut === Output.BYTES) socket?.write(Buffer.from(text));
-      else if (kindOut === Output.FIN) socket?.end();
-      else socket?.resetAndDestroy();
-    }
-    clearTimeout(this.#timer);
-    if (this.#deadline === undefined) return;
-    const left = Number(this.#deadline - this.#now) / 1e6 / RATE;
-    this.#timer = setTimeout(() => this.#input(Input.TIME, 0n), Math.min(Math.max(left, 0), 2 ** 31 - 1));
+    socket.on("close", () => this.#machine.reset(number));
   }
 }
 
 const servers = new Map();
 
-async function answer(line) {
-  const asked = JSON.parse(line);
-  if (asked.start !== undefined) {
-    const server = new Listening([...common, ...(asked.start ? [`-hcl=${asked.start}`] : [])]);
+async function answer({ start, advance, nanoseconds, stop }) {
+  if (start !== undefined) {
+    const server = new Listening([...common, ...(start ? [`-hcl=${start}`] : [])]);
     const address = `127.0.0.1:${await server.listen()}`;
     servers.set(address, server);
     return { address };
   }
-  const server = servers.get(asked.advance ?? asked.stop);
-  if (asked.advance) server.advance(BigInt(asked.nanoseconds));
-  else {
-    server.stop();
-    servers.delete(asked.stop);
+  if (advance) servers.get(advance).advance(nanoseconds);
+  if (stop) {
+    servers.get(stop).stop();
+    servers.delete(stop);
   }
   return {};
 }
 
 for await (const line of readline.createInterface({ input: process.stdin })) {
-  const said = await answer(line).catch((error) => ({ error: error.message }));
+  const said = await answer(JSON.parse(line)).catch((error) => ({ error: error.message }));
   console.log(JSON.stringify(said));
 }
 process.exit();
