@@ -34,6 +34,7 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TokioIo<Box<dyn Io>>>> 
 ///
 /// use proconsul_client::recipes::{Keeper, Lock};
 /// use proconsul_client::{Client, Connector, NewSession};
+/// use tokio::time::sleep;
 ///
 /// // #[tokio::test(start_paused = true)]
 /// async fn a_lock_is_held_for_an_hour() -> Result<(), Box<dyn std::error::Error>> {
@@ -45,7 +46,7 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TokioIo<Box<dyn Io>>>> 
 ///     let session = NewSession::new().ttl(Duration::from_secs(15));
 ///     let session = Keeper::start(&client, session).await?;
 ///     let held = Lock::new(&client, "jobs/report").acquire(&session).await?;
-///     tokio::time::sleep(Duration::from_secs(3600)).await; // takes no time at all
+///     sleep(Duration::from_secs(3600)).await; // takes no time at all
 ///     assert_eq!(held.is_lost(), None);
 ///     Ok(())
 /// }
