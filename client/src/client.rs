@@ -7,8 +7,9 @@ use std::time::Duration;
 use crate::clock::{self, Clock};
 use crate::error::Error;
 use crate::query::QueryOptions;
-use crate::settings::Settings;
+use crate::settings::{Over, Settings};
 use crate::transport::address::Address;
+use crate::transport::connector::Connector;
 
 /// A client of one Consul agent. Cheap to clone; clones share their connections.
 ///
@@ -34,6 +35,8 @@ pub struct Client {
 
 pub(crate) struct Shared {
     pub(crate) http: reqwest::Client,
+    /// In place of `http`, which makes the requests then and does not send them.
+    pub(crate) over: Option<Over>,
     pub(crate) address: Address,
     pub(crate) settings: Settings,
     pub(crate) clock: Arc<dyn Clock>,
@@ -63,6 +66,7 @@ impl Client {
         Builder {
             settings: Settings::default(),
             clock: None,
+            connector: None,
         }
     }
 
@@ -121,6 +125,7 @@ impl fmt::Debug for Client {
 pub struct Builder {
     settings: Settings,
     clock: Option<Arc<dyn Clock>>,
+    connector: Option<Connector>,
 }
 
 impl Builder {
@@ -143,6 +148,7 @@ impl Builder {
         Ok(Self {
             settings: Settings::from_variables(read)?,
             clock: None,
+            connector: None,
         })
     }
 
@@ -208,10 +214,17 @@ impl Builder {
         self
     }
 
-    /// What timeouts, renewals, back-offs and retries are timed by (default: the machine's time). See [`Clock`].
+    /// What timeouts, renewals, back-offs and retries are timed by (default: tokio's clock). See [`Clock`].
     #[must_use]
     pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
         self.clock = Some(clock);
+        self
+    }
+
+    /// How connections are made (default: TCP, or the Unix socket of a `unix://` address). See [`Connector`].
+    #[must_use]
+    pub fn connector(mut self, connector: Connector) -> Self {
+        self.connector = Some(connector);
         self
     }
 
@@ -222,15 +235,18 @@ impl Builder {
     pub fn build(self) -> Result<Client, Error> {
         let address = self.settings.address()?;
         let http = self.settings.http_client(&address)?;
+        let connector = self.connector;
+        let over = connector.map(|connector| Settings::over(connector, &address));
         let options = QueryOptions {
             namespace: self.settings.namespace.clone(),
             ..QueryOptions::default()
         };
         let shared = Shared {
             http,
+            over: over.transpose()?,
             address,
             settings: self.settings,
-            clock: self.clock.unwrap_or_else(clock::machine),
+            clock: self.clock.unwrap_or_else(clock::of_tokio),
         };
         Ok(Client {
             shared: Arc::new(shared),

@@ -11,8 +11,8 @@ pub type Sleep = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// What timeouts of calls, renewals, back-offs and lock retries are timed by.
 ///
-/// The default is the machine's time. A test that moves a server's clock gives its client one that moves with it:
-/// a TTL then passes for both.
+/// The default is tokio's clock, which is the machine's time unless a test pauses it. A test that moves a server's clock
+/// gives its client one that moves with it: a TTL then passes for both.
 pub trait Clock: Send + Sync + fmt::Debug {
     /// Time since some fixed moment. Never goes back.
     fn now(&self) -> Duration;
@@ -20,15 +20,14 @@ pub trait Clock: Send + Sync + fmt::Debug {
     fn sleep(&self, duration: Duration) -> Sleep;
 }
 
-/// The machine's time.
+/// tokio's clock.
 #[derive(Debug)]
-struct MachineClock {
-    start: std::time::Instant,
+struct TokioClock {
+    start: tokio::time::Instant,
 }
 
-impl Clock for MachineClock {
+impl Clock for TokioClock {
     fn now(&self) -> Duration {
-        #[expect(clippy::disallowed_methods, reason = "this is the client's clock")]
         self.start.elapsed()
     }
 
@@ -38,10 +37,10 @@ impl Clock for MachineClock {
     }
 }
 
-pub(crate) fn machine() -> Arc<dyn Clock> {
+pub(crate) fn of_tokio() -> Arc<dyn Clock> {
     #[expect(clippy::disallowed_methods, reason = "this is the client's clock")]
-    let start = std::time::Instant::now();
-    Arc::new(MachineClock { start })
+    let start = tokio::time::Instant::now();
+    Arc::new(TokioClock { start })
 }
 
 /// Waits that grow: 100 ms, doubled with each failure up to 10 s, each cut by up to a half at random so that many

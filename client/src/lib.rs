@@ -60,6 +60,7 @@ pub use client::{Builder, Client};
 pub use clock::{Clock, Sleep};
 pub use error::Error;
 pub use query::{Answer, Consistency, Meta, QueryOptions};
+pub use transport::connector::{Connector, Io};
 pub use watch::Watch;
 
 /// The examples of the README compile.

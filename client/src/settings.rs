@@ -4,12 +4,19 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use hyper_util::client::legacy;
+use hyper_util::rt::TokioExecutor;
+
 use crate::error::Error;
 use crate::transport::address::Address;
+use crate::transport::connector::Connector;
 use crate::transport::tls::Tls;
 
 /// Consul's default.
 const DEFAULT_ADDRESS: &str = "127.0.0.1:8500";
+
+/// The HTTP client whose connections a [`Connector`] makes.
+pub(crate) type Over = legacy::Client<Connector, reqwest::Body>;
 
 pub(crate) struct Settings {
     pub(crate) address: String,
@@ -87,6 +94,19 @@ impl Settings {
     pub(crate) fn address(&self) -> Result<Address, Error> {
         let server_name = self.tls.server_name.as_deref();
         Address::parse(&self.address, self.secure, server_name)
+    }
+
+    /// The HTTP client for connections that a connector makes.
+    pub(crate) fn over(connector: Connector, address: &Address) -> Result<Over, Error> {
+        if address.socket.is_some() || address.url.scheme() != "http" {
+            let shown = &address.shown;
+            return Err(Error::Settings(format!(
+                "the address {shown:?} cannot be used with a connector; expected host:port or http://..."
+            )));
+        }
+        // Idle connections would be closed by the machine's time.
+        let mut builder = legacy::Client::builder(TokioExecutor::new());
+        Ok(builder.pool_idle_timeout(None).build(connector))
     }
 
     /// The HTTP client for an address.

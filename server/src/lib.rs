@@ -55,6 +55,7 @@
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.
 //! * `script-checks`: checks that are programs. `jwt`: logins with JSON Web Tokens. `snapshots`: `/v1/snapshot`.
+//! * `tower`: a [`RuntimeServer`](in_runtime::RuntimeServer) as a `tower::Service`.
 //!
 //! The binary is the package `proconsul-cli`, which has all of them.
 //!

@@ -1,6 +1,7 @@
 //! One request out, one answer in.
 
 pub(crate) mod address;
+pub(crate) mod connector;
 pub(crate) mod tls;
 
 use std::fmt::Write as _;
@@ -108,7 +109,7 @@ impl Client {
         }
         let raw = tokio::select! {
             biased;
-            raw = receive(request) => raw.map_err(|error| self.failed(&error))?,
+            raw = self.receive(request) => raw?,
             // The client's clock, not the machine's: in a test that moves time, a call times out in that time.
             () = shared.clock.sleep(after) => {
                 let address = self.address().to_owned();
@@ -225,39 +226,46 @@ impl Client {
         Ok(String::from_utf8_lossy(&raw.body).into_owned())
     }
 
-    fn failed(&self, error: &reqwest::Error) -> Error {
+    async fn receive(&self, request: reqwest::RequestBuilder) -> Result<Raw, Error> {
+        let failed = |error: reqwest::Error| match error.is_builder() {
+            true => Error::Input(chain(&error)),
+            false => self.failed(&error, error.is_connect()),
+        };
+        let request = request.build().map_err(failed)?;
+        let response = match &self.shared.over {
+            None => self.shared.http.execute(request).await.map_err(failed)?,
+            Some(over) => {
+                let request = http::Request::try_from(request).map_err(failed)?;
+                let answer = over.request(request).await;
+                let answer = answer.map_err(|error| self.failed(&error, error.is_connect()))?;
+                answer.map(reqwest::Body::wrap).into()
+            }
+        };
+        Ok(Raw {
+            status: response.status().as_u16(),
+            meta: meta(response.headers()),
+            has_index: response.headers().contains_key("X-Consul-Index"),
+            body: response.bytes().await.map_err(failed)?.into(),
+        })
+    }
+
+    fn failed(&self, error: &(dyn std::error::Error + 'static), is_connect: bool) -> Error {
         let address = self.address().to_owned();
-        if error.is_builder() {
-            return Error::Input(chain(error));
-        }
         // Also later: it is in place of an answer that a client hears that its certificate is refused.
         if let Some(error) = tls::failure(&address, error) {
             return error;
         }
-        if error.is_connect() {
-            let source = chain(error).into();
+        let source = chain(error).into();
+        if is_connect {
             return Error::Connect { address, source };
         }
-        Error::Broken {
-            address,
-            source: chain(error).into(),
-        }
+        Error::Broken { address, source }
     }
 }
 
-async fn receive(request: reqwest::RequestBuilder) -> Result<Raw, reqwest::Error> {
-    let response = request.send().await?;
-    Ok(Raw {
-        status: response.status().as_u16(),
-        meta: meta(response.headers()),
-        has_index: response.headers().contains_key("X-Consul-Index"),
-        body: response.bytes().await?.into(),
-    })
-}
-
 /// What lies below an error of the HTTP library: its own words do not say more than the error's kind.
-fn chain(error: &reqwest::Error) -> String {
-    let mut lowest: &dyn std::error::Error = error;
+fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut lowest = error;
     while let Some(source) = lowest.source() {
         lowest = source;
     }

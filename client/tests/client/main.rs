@@ -1,6 +1,7 @@
 //! The client against servers of its own.
 
 mod acl;
+mod connector;
 mod endpoints;
 mod keeper;
 mod support;

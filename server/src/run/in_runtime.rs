@@ -13,6 +13,8 @@ use tokio::sync::{mpsc, oneshot};
 use super::accept::tasks::{Task, Tasks};
 use super::connection::Stream;
 use super::running::Running;
+#[cfg(feature = "tower")]
+pub use super::service::Service;
 use super::sockets::Sockets;
 use super::{Builder, StartError, new_handle};
 use crate::control::{Controls, Server};
@@ -113,8 +115,8 @@ impl<Io: AsyncRead + AsyncWrite + Send + Unpin + 'static> Listener for mpsc::Rec
 /// A server as tasks of the runtime in which it was made, on tokio's clock: where that is paused, TTLs, lock-delays and waits
 /// move together with the client's timers. It has all controls of a [`Server`], in their `async` forms.
 ///
-/// It listens nowhere. It is reached by [`connect`](Self::connect), [`serve`](Self::serve) and
-/// [`serve_connection`](Self::serve_connection), and stops when it is dropped.
+/// It listens nowhere. It is reached by [`connect`](Self::connect), [`serve`](Self::serve),
+/// [`serve_connection`](Self::serve_connection) and [`service`](Self::service), and stops when it is dropped.
 ///
 /// ```
 /// use std::time::Duration;
@@ -234,6 +236,16 @@ impl RuntimeServer {
                 let (stream, peer) = listener.accept().await?;
                 connections.serve(Stream::from_io(stream), peer);
             }
+        }
+    }
+
+    /// Returns the server as a `tower::Service`: a client without a wire. See [`Service`].
+    #[cfg(feature = "tower")]
+    #[must_use]
+    pub fn service(&self) -> Service {
+        Service {
+            context: Arc::clone(&self.context),
+            tasks: Arc::clone(&self.tasks),
         }
     }
 

@@ -15,6 +15,8 @@ mod no_probes;
 #[cfg(feature = "probes")]
 pub(super) mod probe;
 mod running;
+#[cfg(feature = "tower")]
+mod service;
 mod shared_threads;
 mod sockets;
 pub mod target;

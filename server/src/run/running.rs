@@ -96,6 +96,7 @@ impl Running {
     /// killed when this returns.
     pub(super) async fn until(self, stop: impl Future<Output = ()>) {
         tokio::select! {
+            biased;
             () = stop => {}
             () = self.context.left.wait() => {}
         }

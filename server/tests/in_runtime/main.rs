@@ -7,6 +7,7 @@
 
 mod election;
 mod expiry;
-mod http;
 mod paused;
 mod renewal;
+#[cfg(feature = "tower")]
+mod service;

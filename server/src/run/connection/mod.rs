@@ -100,6 +100,14 @@ impl Stream {
         Ok(Self::shared(Shared::sealed(read, write, seal).await?))
     }
 
+    /// Returns whether bytes come from a socket of the operating system.
+    pub(crate) fn is_of_socket(&self) -> bool {
+        match &self.read {
+            Reader::Socket(_) => true,
+            Reader::Shared(shared) => shared.is_of_socket(),
+        }
+    }
+
     /// Returns the halves of the connection.
     pub(crate) fn into_split(self) -> (Reader, Writer) {
         (self.read, self.write)

@@ -100,6 +100,11 @@ impl Shared {
         })
     }
 
+    /// Returns whether the stream seals a socket.
+    pub(super) fn is_of_socket(&self) -> bool {
+        self.beneath.is_some()
+    }
+
     /// Locks the stream. A poisoned lock is no problem: a stream that panicked fails at its next use.
     fn open(&self) -> MutexGuard<'_, Open> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
@@ -146,6 +151,7 @@ impl Shared {
     /// Returns when the client has gone; see [`SocketWriter::gone`].
     pub(super) async fn gone(&self, hanging_up: HangingUp) {
         tokio::select! {
+            biased;
             () = self.over(hanging_up) => {}
             () = self.broken() => {}
         }
