@@ -1,4 +1,4 @@
-// Package inprocess runs proconsul inside the test's process, as WebAssembly: without a binary, on each system that Go knows.
+// Package inprocess runs proconsul inside the test's process, as WebAssembly: without a binary for the system.
 // In a bubble of testing/synctest the bubble's clock is the server's.
 //
 //	func TestLock(t *testing.T) {
