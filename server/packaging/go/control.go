@@ -19,9 +19,10 @@ const patience = 10 * time.Second
 // Controls is what a test can do to a server, and learn about it. A call that the server refuses ends the test; Try
 // returns the refusal instead.
 type Controls struct {
-	t    testing.TB
-	url  string
-	fail func(error)
+	t      testing.TB
+	url    string
+	client *http.Client
+	fail   func(error)
 }
 
 // ControlError is an error of the control plane. Status is 409 where a wait timed out.
@@ -90,9 +91,6 @@ func durationText(duration time.Duration) string {
 	return duration.String()
 }
 
-// The control plane is on this machine, whatever proxies the environment names.
-var direct = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-
 func (c *Controls) call(method, path string, query given, body, answer any) {
 	c.t.Helper()
 	if err := c.exchange(method, path, query, body, answer); err != nil {
@@ -117,7 +115,7 @@ func (c *Controls) exchange(method, path string, query given, body, answer any) 
 	if err != nil {
 		return err
 	}
-	response, err := direct.Do(request)
+	response, err := c.client.Do(request)
 	if err != nil {
 		return fmt.Errorf("%s %s: %v; has the server ended?", method, path, err)
 	}

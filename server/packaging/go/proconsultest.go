@@ -1,5 +1,6 @@
 // Package proconsultest starts a stand-in for Consul for a test: a process of its own, with free ports, controls for
-// time, faults and barriers, and a history that is shown when the test fails. It uses the standard library alone.
+// time, faults and barriers, and a history that is shown when the test fails. It uses the standard library alone. Package
+// inprocess, a module of its own, runs the same server inside the test's process.
 //
 //	func TestLock(t *testing.T) {
 //		server := proconsultest.Start(t, proconsultest.Frozen())
@@ -12,9 +13,12 @@ package proconsultest
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +44,7 @@ const logLines = 200
 // Server is a running server. It ends with its test.
 type Server struct {
 	Controls
-	// Address is host and port of Consul's API, as api.Config takes them.
+	// Address is host and port of Consul's API, as api.Config takes them. Where nothing listens, Client reaches it alone.
 	Address string
 	// URL is the URL of Consul's API.
 	URL string
@@ -51,13 +55,17 @@ type Server struct {
 	// Seed is the seed of the run, which the option Seed repeats.
 	Seed uint64
 
-	command *exec.Cmd
-	log     *tail
-	ended   chan struct{}
+	// The client of Consul's API.
+	consul *http.Client
+	// What the server is made of, and what to do where that is of another version.
+	from, advice string
+	log          fmt.Stringer
+	end          func()
 }
 
 type settings struct {
 	arguments []string
+	listen    bool
 	port      int
 	binary    string
 	release   string
@@ -92,7 +100,12 @@ func Seed(seed uint64) Option {
 
 // Port serves Consul's API at this port, in place of a free one.
 func Port(port int) Option {
-	return func(s *settings) { s.port = port }
+	return func(s *settings) { s.listen, s.port = true, port }
+}
+
+// Listen lets a server of package inprocess listen on a free port of the loopback interface. One of Start always listens.
+func Listen() Option {
+	return func(s *settings) { s.listen = true }
 }
 
 // Config takes settings as a configuration file of Consul has them, in HCL or JSON.
@@ -146,7 +159,26 @@ func WithBinary(path string) Option {
 // server does not start.
 func Start(t testing.TB, options ...Option) *Server {
 	t.Helper()
-	server, err := start(t, options)
+	return begin(t, options, start)
+}
+
+func begin(t testing.TB, options []Option, open func(testing.TB, settings) (*Server, error)) *Server {
+	t.Helper()
+	var chosen settings
+	for _, option := range options {
+		option(&chosen)
+	}
+	server, err := open(t, chosen)
+	if err == nil {
+		server.Controls.t = t
+		server.Controls.fail = func(err error) {
+			t.Helper()
+			t.Fatalf("proconsultest: %v", err)
+		}
+		if err = server.introduce(chosen.release); err != nil {
+			server.end()
+		}
+	}
 	if err != nil {
 		t.Fatalf("proconsultest: %v", err)
 	}
@@ -154,9 +186,41 @@ func Start(t testing.TB, options ...Option) *Server {
 		if t.Failed() || panics() {
 			t.Log(server.FailureText())
 		}
-		server.stop()
+		server.end()
+		server.consul.CloseIdleConnections()
 	})
 	return server
+}
+
+// Asks what the server is, and refuses another version than this package's, and a release that is not emulated.
+func (s *Server) introduce(release string) error {
+	return s.Try(func(c *Controls) {
+		about := c.Server()
+		s.Seed = about.Seed
+		if about.Proconsul != Version {
+			c.fail(fmt.Errorf("%s is proconsul %s, and this package is %s: %s", s.from, about.Proconsul, Version, s.advice))
+		}
+		if release != "" && !strings.HasPrefix(about.Version+".", release+".") {
+			c.fail(fmt.Errorf("Consul %s is not known: the newest release that is emulated is %s", release, about.Version))
+		}
+	})
+}
+
+// Client returns a client whose connections all go to this server, whatever host a request names: api.Config takes it as
+// HttpClient.
+func (s *Server) Client() *http.Client { return s.consul }
+
+// Returns a client that reaches one server, whatever proxies the environment names. Calls of the control plane keep no
+// connection open.
+func reaching(dial func(context.Context) (net.Conn, error), control bool) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+		DisableKeepAlives: control,
+	}}
+}
+
+func dialing(address string) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) { return new(net.Dialer).DialContext(ctx, "tcp", address) }
 }
 
 // panics returns whether the test panics: its cleanups run before it is marked as failed.
@@ -245,11 +309,14 @@ func find(binary string) (string, error) {
 	return filepath.Abs(path)
 }
 
-func start(t testing.TB, options []Option) (*Server, error) {
-	var chosen settings
-	for _, option := range options {
-		option(&chosen)
-	}
+// A server in a process of its own.
+type process struct {
+	command *exec.Cmd
+	log     *tail
+	ended   chan struct{}
+}
+
+func start(t testing.TB, chosen settings) (*Server, error) {
 	binary, err := find(chosen.binary)
 	if err != nil {
 		return nil, err
@@ -262,80 +329,64 @@ func start(t testing.TB, options []Option) (*Server, error) {
 	if chosen.https {
 		arguments = append(arguments, "-https-dev", "-https-dev-dir="+t.TempDir())
 	}
-	server := &Server{command: exec.Command(binary, arguments...), log: &tail{}, ended: make(chan struct{})}
+	process := process{exec.Command(binary, arguments...), &tail{}, make(chan struct{})}
 	// A server is what its arguments say, whatever the environment of the tests is.
 	for _, variable := range os.Environ() {
 		if !strings.HasPrefix(variable, "CONSUL_") && !strings.HasPrefix(variable, "PROCONSUL_") {
-			server.command.Env = append(server.command.Env, variable)
+			process.command.Env = append(process.command.Env, variable)
 		}
 	}
 	output, input := io.Pipe()
-	server.command.Stdout, server.command.Stderr = input, input
-	if err := server.command.Start(); err != nil {
+	process.command.Stdout, process.command.Stderr = input, input
+	if err := process.command.Start(); err != nil {
 		return nil, fmt.Errorf("%s cannot be run on %s/%s: %v", binary, runtime.GOOS, runtime.GOARCH, err)
 	}
 	go func() {
 		// What is wrong with it, its log says.
-		_ = server.command.Wait()
+		_ = process.command.Wait()
 		input.Close()
 	}()
 	ports := make(chan map[string]string, 1)
 	go func() {
-		server.log.read(output, ports)
-		close(server.ended)
+		process.log.read(output, ports)
+		close(process.ended)
 	}()
-	if err := server.await(binary, ports); err != nil {
-		server.stop()
-		return nil, err
-	}
-	server.Controls.t = t
-	server.Controls.fail = func(err error) {
-		t.Helper()
-		t.Fatalf("proconsultest: %v", err)
-	}
-	err = server.Try(func(c *Controls) {
-		about := c.Server()
-		server.Seed = about.Seed
-		if about.Proconsul != Version {
-			c.fail(fmt.Errorf("%s is proconsul %s, and this package is %s: install the binary of %s, or name it with %s", binary, about.Proconsul, Version, Version, Binary))
-		}
-		if chosen.release != "" && !strings.HasPrefix(about.Version+".", chosen.release+".") {
-			c.fail(fmt.Errorf("Consul %s is not known: the newest release that is emulated is %s", chosen.release, about.Version))
-		}
-	})
+	said, err := process.await(binary, ports)
 	if err != nil {
-		server.stop()
+		process.stop()
 		return nil, err
+	}
+	server := &Server{
+		Controls: Controls{url: "http://" + said["control"] + "/proconsul/v1", client: reaching(dialing(said["control"]), true)},
+		Address:  said["http"], URL: "http://" + said["http"], consul: reaching(dialing(said["http"]), false),
+		from: binary, advice: fmt.Sprintf("install the binary of %s, or name it with %s", Version, Binary), log: process.log, end: process.stop,
+	}
+	if address, ok := said["https"]; ok {
+		server.HTTPSURL, server.CAFile = "https://"+address, said["https_ca_file"]
 	}
 	return server, nil
 }
 
 // Waits until the server says where it listens.
-func (s *Server) await(binary string, ports <-chan map[string]string) error {
+func (p *process) await(binary string, ports <-chan map[string]string) (map[string]string, error) {
 	select {
 	case said := <-ports:
-		s.Address = said["http"]
-		s.URL = "http://" + s.Address
-		if address, ok := said["https"]; ok {
-			s.HTTPSURL, s.CAFile = "https://"+address, said["https_ca_file"]
-		}
-		s.Controls.url = "http://" + said["control"] + "/proconsul/v1"
-		return nil
-	case <-s.ended:
+		return said, nil
+	case <-p.ended:
 		advice := ""
-		if s.log.String() == "" {
+		if p.log.String() == "" {
 			advice = fmt.Sprintf("; is %s proconsul?", binary)
 		}
-		return fmt.Errorf("the server ended at its start (%v)%s\n%s", s.command.ProcessState, advice, s.log)
+		return nil, fmt.Errorf("the server ended at its start (%v)%s\n%s", p.command.ProcessState, advice, p.log)
 	case <-time.After(startWithin):
-		return fmt.Errorf("the server has not said within %v where it listens:\n%s", startWithin, s.log)
+		return nil, fmt.Errorf("the server has not said within %v where it listens:\n%s", startWithin, p.log)
 	}
 }
 
-func (s *Server) stop() {
+func (p *process) stop() {
 	// It may have ended by itself.
-	_ = s.command.Process.Kill()
-	<-s.ended
+	_ = p.command.Process.Kill()
+	<-p.ended
 }
 
 // The last lines of a log.

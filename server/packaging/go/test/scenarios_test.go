@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/proconsul/proconsultest"
+	"example.com/proconsul/proconsultest/inprocess"
 	"github.com/hashicorp/consul/api"
 )
 
@@ -16,9 +17,9 @@ type scenario struct {
 	Name   string
 	Server struct {
 		AsVersion string
-		Seed    uint64
-		Frozen  bool
-		Epoch   time.Time
+		Seed      uint64
+		Frozen    bool
+		Epoch     time.Time
 	}
 	Steps []step
 }
@@ -57,33 +58,39 @@ func TestScenarios(t *testing.T) {
 	if err := json.Unmarshal(text, &all); err != nil || len(all.Scenarios) == 0 {
 		t.Fatalf("%d scenarios, %v", len(all.Scenarios), err)
 	}
-	for _, scenario := range all.Scenarios {
-		scenario := scenario
-		t.Run(scenario.Name, func(t *testing.T) {
-			t.Parallel()
-			var options []proconsultest.Option
-			if scenario.Server.AsVersion != "" {
-				options = append(options, proconsultest.AsVersion(scenario.Server.AsVersion))
-			}
-			if scenario.Server.Seed != 0 {
-				options = append(options, proconsultest.Seed(scenario.Server.Seed))
-			}
-			if scenario.Server.Frozen {
-				options = append(options, proconsultest.Frozen())
-			}
-			if !scenario.Server.Epoch.IsZero() {
-				options = append(options, proconsultest.Epoch(scenario.Server.Epoch))
-			}
-			server := proconsultest.Start(t, options...)
-			client, err := api.NewClient(&api.Config{Address: server.Address})
-			if err != nil {
-				t.Fatal(err)
-			}
-			run := run{t, server, client, map[string]string{}, map[string]chan seen{}}
-			for _, step := range scenario.Steps {
-				run.step(step)
-			}
-		})
+	ways := map[string]func(testing.TB, ...proconsultest.Option) *proconsultest.Server{"binary": proconsultest.Start, "inprocess": inprocess.New}
+	for way, begin := range ways {
+		for _, scenario := range all.Scenarios {
+			t.Run(way+"/"+scenario.Name, func(t *testing.T) {
+				t.Parallel()
+				scenario.play(t, begin)
+			})
+		}
+	}
+}
+
+func (s scenario) play(t *testing.T, begin func(testing.TB, ...proconsultest.Option) *proconsultest.Server) {
+	var options []proconsultest.Option
+	if s.Server.AsVersion != "" {
+		options = append(options, proconsultest.AsVersion(s.Server.AsVersion))
+	}
+	if s.Server.Seed != 0 {
+		options = append(options, proconsultest.Seed(s.Server.Seed))
+	}
+	if s.Server.Frozen {
+		options = append(options, proconsultest.Frozen())
+	}
+	if !s.Server.Epoch.IsZero() {
+		options = append(options, proconsultest.Epoch(s.Server.Epoch))
+	}
+	server := begin(t, options...)
+	client, err := api.NewClient(&api.Config{Address: server.Address, HttpClient: server.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := run{t, server, client, map[string]string{}, map[string]chan seen{}}
+	for _, step := range s.Steps {
+		run.step(step)
 	}
 }
 

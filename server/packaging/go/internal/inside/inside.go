@@ -1,0 +1,29 @@
+// Package inside is what proconsultest and its module inprocess tell each other.
+package inside
+
+import (
+	"context"
+	"fmt"
+	"net"
+)
+
+// Asked is what a test asks for.
+type Asked struct {
+	// Arguments are those of `proconsul agent`.
+	Arguments []string
+	// Listen is whether it listens on the loopback interface, at Port or at a free port.
+	Listen bool
+	Port   int
+}
+
+// Server is a server in the test's process.
+type Server struct {
+	// Address is where it listens, or a name that stands for it.
+	Address string
+	// Dial makes a connection to it.
+	Dial func(context.Context) (net.Conn, error)
+	// Log is what it has said at its end.
+	Log fmt.Stringer
+	// End ends it, and all of its connections.
+	End func()
+}
