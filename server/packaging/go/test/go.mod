@@ -1,11 +1,11 @@
 module example.com/proconsul/proconsultest/test
 
-go 1.26.7
+go 1.26.9
 
 require (
 	example.com/proconsul/proconsultest v0.0.0
-	github.com/hashicorp/consul/api v1.34.5
-	github.com/hashicorp/consul/sdk v0.18.2
+	github.com/hashicorp/consul/api v1.35.0
+	github.com/hashicorp/consul/sdk v0.19.0
 )
 
 require (

@@ -9,6 +9,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from . import _module
+
 #: Names the binary, in place of the one that the package brings.
 VARIABLE = "PROCONSUL_BINARY"
 NAME = "proconsul.exe" if os.name == "nt" else "proconsul"
@@ -26,6 +28,18 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
 
     Raises BinaryError with a sentence that says what to do.
     """
+    return _given_or_own(binary) or _on_path()
+
+
+def find_command(binary: str | os.PathLike[str] | None = None) -> list[str]:
+    """Returns how the server is started: the binary, or the module if the package brings that in place of one."""
+    found = _given_or_own(binary)
+    if found is None and _module.MODULE.is_file():
+        return [sys.executable, _module.__file__]
+    return [found or _on_path()]
+
+
+def _given_or_own(binary: str | os.PathLike[str] | None) -> str | None:
     for given, whence in ((binary, "binary="), (os.environ.get(VARIABLE), VARIABLE)):
         if given:
             found = shutil.which(os.fspath(given))
@@ -36,6 +50,10 @@ def find_binary(binary: str | os.PathLike[str] | None = None) -> str:
         path = folder / NAME
         if path.is_file() and os.access(path, os.X_OK):
             return str(path)
+    return None
+
+
+def _on_path() -> str:
     on_path = shutil.which("proconsul")
     if on_path is None:
         raise BinaryError(

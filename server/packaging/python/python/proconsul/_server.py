@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import collections
+import http.client
 import json
 import os
 import subprocess
@@ -17,13 +18,15 @@ import weakref
 from importlib import metadata
 from typing import Any, Mapping, Sequence
 
-from ._binary import VARIABLE, BinaryError, find_binary
+from ._binary import VARIABLE, BinaryError, find_command
 from ._controls import AsyncControls, Controls
 
 #: How long a start may take, in seconds. On a fast machine it takes a few milliseconds.
 START_WITHIN = 30
 #: How long a call of the control plane may take beside what it waits for itself, in seconds.
 ANSWER_WITHIN = 600
+#: How long a server that is ending may take, in seconds.
+ENDS_WITHIN = 1
 #: How many lines of the server's log are kept for errors.
 LOG_LINES = 200
 
@@ -81,8 +84,9 @@ class Server(Controls):
         args: Sequence[str] = (),
         binary: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._binary = find_binary(binary)
-        arguments = [self._binary, "agent", "-dev", "-control-port=0", "-log-level=warn"]
+        command = find_command(binary)
+        self._binary = command[-1]
+        arguments = [*command, "agent", "-dev", "-control-port=0", "-log-level=warn"]
         if as_version is not None:
             arguments.append(f"-as-version={as_version}")
         if seed is not None:
@@ -271,10 +275,18 @@ class Server(Controls):
         except urllib.error.HTTPError as error:
             with error:
                 raise ControlError(error.code, error.read().decode().strip()) from None
-        except urllib.error.URLError as error:
-            code = self._process.poll()
-            state = "runs" if code is None else f"has ended with exit code {code}"
-            raise ProconsulError(f"{method} {path}: {error.reason}; the server {state}\n{self.log}".rstrip()) from None
+        except (OSError, http.client.HTTPException) as error:
+            reason = getattr(error, "reason", error)
+            raise ProconsulError(f"{method} {path}: {reason}; the server {self._state()}\n{self.log}".rstrip()) from None
+
+    def _state(self) -> str:
+        try:
+            # One that has closed a connection may be ending.
+            code = self._process.wait(ENDS_WITHIN)
+        except subprocess.TimeoutExpired:
+            return "runs"
+        self._reader.join()
+        return f"has ended with exit code {code}"
 
 
 _DIRECT = urllib.request.build_opener(urllib.request.ProxyHandler({}))
