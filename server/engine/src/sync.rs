@@ -51,7 +51,7 @@ pub struct Event {
     waiting: Mutex<Waiting>,
 }
 
-/// Those who wait, by their numbers: there may be one for each connection.
+/// The wakers of the tasks that wait, by number. There may be a task for each connection, so none is searched for.
 #[derive(Debug, Default)]
 struct Waiting {
     last: u64,
@@ -81,7 +81,7 @@ impl Event {
 pub struct Next<'a> {
     event: &'a Event,
     seen: u64,
-    /// Its number among those who wait, and whom it wakes.
+    /// While it waits: its number in [`Waiting`], and its waker.
     waits: Option<(u64, Waker)>,
 }
 

@@ -180,7 +180,7 @@ impl AsyncWrite for Silent {
     }
 }
 
-/// How often it would be asked in vain depends on the machine.
+/// With a busy poll the number of reads would depend on the machine.
 #[tokio::test(start_paused = true)]
 async fn a_simulated_client_is_waited_for_and_not_asked_again() {
     let server = server();

@@ -33,17 +33,17 @@ def test_files_and_data_are_loaded(tmp_path):
     (folder / "a.hcl").write_text('datacenter = "of-a-folder"')
     file = tmp_path / "b.json"
     file.write_text('{"node_name": "of-a-file"}')
-    with proconsul.Server(files=[folder, file], data=[keys], acl="root") as server:
+    with proconsul.Server(files=[folder, file], data=[keys], acl="root&more") as server:
         about = server.server()
         assert (about["datacenter"], about["node"]) == ("of-a-folder", "of-a-file")
-        assert read(server.url + "/v1/kv/color?raw&token=root") == b"red"
+        assert read(server.url + "/v1/kv/color?raw&token=root%26more") == b"red"
         with pytest.raises(urllib.error.HTTPError, match="403"):
             read(server.url + "/v1/kv/color")
-        state, archive = server.state(), read(server.url + "/v1/snapshot?token=root")
+        state, archive = server.state(), read(server.url + "/v1/snapshot?token=root%26more")
     for name, content in (("state.json", json.dumps(state).encode()), ("snapshot.tgz", archive)):
         (tmp_path / name).write_bytes(content)
-        with proconsul.Server(files=[folder, file], data=[tmp_path / name], acl="root") as server:
-            assert read(server.url + "/v1/kv/color?raw&token=root") == b"red"
+        with proconsul.Server(files=[folder, file], data=[tmp_path / name], acl="root&more") as server:
+            assert read(server.url + "/v1/kv/color?raw&token=root%26more") == b"red"
 
 
 def test_what_it_cannot_do_is_said(tmp_path):

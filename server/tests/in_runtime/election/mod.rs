@@ -28,7 +28,7 @@ const WATCHED: Duration = Duration::from_secs(120);
 enum Kind {
     /// The client's recipes.
     Careful,
-    /// A loop of its own, which also does the leader's work: a call that takes long delays the renewal.
+    /// One loop renews the session and does the leader's work: a long call delays the renewal.
     Delayed,
 }
 
@@ -67,7 +67,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// Stands for election until it is stopped.
+    /// Takes part in elections until the host stops it.
     async fn run(self) {
         let timeout = match self.kind {
             Kind::Careful => 2 * SECOND,

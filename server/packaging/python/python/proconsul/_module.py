@@ -18,6 +18,7 @@ import tempfile
 import time
 from importlib import metadata
 from pathlib import Path
+from urllib.parse import quote
 
 #: The module, which only the wheel for all platforms has.
 MODULE = Path(__file__).with_name("proconsul.wasm.gz")
@@ -203,7 +204,7 @@ def load(machine: Machine, files: list[Path], token: str) -> None:
     for path, content in sorted(read, key=lambda one: one[1].lstrip()[:1] == b"["):
         head = "PUT /proconsul/v1/state"
         if content[:2] == b"\x1f\x8b":
-            head = f"PUT /v1/snapshot?token={token}"
+            head = f"PUT /v1/snapshot?token={quote(token)}"
         elif content.lstrip()[:1] == b"[":
             head += "/kv"
         status, _, text = machine.request(head, content).partition(b"\r\n\r\n")
