@@ -2,12 +2,10 @@ package proconsultest
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,6 +48,8 @@ func Inside(t testing.TB, options []Option, open func(inside.Asked) (*inside.Ser
 // Returns the arguments of a server that reads no files, with the configuration in place of its files, and the files with
 // data.
 func withoutFiles(given []string) (arguments, data []string, err error) {
+	// As in the binary, flags come after files, and win.
+	var flags []string
 	arguments = []string{"-dev", "-control"}
 	for _, argument := range given {
 		flag, path, _ := strings.Cut(argument, "=")
@@ -64,7 +64,7 @@ func withoutFiles(given []string) (arguments, data []string, err error) {
 			}
 		case "-config-file":
 		default:
-			arguments = append(arguments, argument)
+			flags = append(flags, argument)
 			continue
 		}
 		for _, path := range paths {
@@ -75,7 +75,7 @@ func withoutFiles(given []string) (arguments, data []string, err error) {
 			arguments = append(arguments, "-hcl="+string(text))
 		}
 	}
-	return arguments, data, nil
+	return append(arguments, flags...), data, nil
 }
 
 // Returns the files of a folder that Consul reads, in its order.
@@ -105,22 +105,11 @@ func (s *Server) load(path, token string) error {
 	if err != nil {
 		return err
 	}
-	var keys []struct {
-		Key   string
-		Flags uint64
-		Value []byte
-	}
 	switch {
 	case bytes.HasPrefix(content, []byte{0x1f, 0x8b}):
 		return s.put(s.URL+"/v1/snapshot", token, content)
-	case json.Unmarshal(content, &keys) == nil:
-		for _, key := range keys {
-			target := s.URL + (&url.URL{Path: "/v1/kv/" + key.Key}).EscapedPath() + fmt.Sprint("?flags=", key.Flags)
-			if err := s.put(target, token, key.Value); err != nil {
-				return err
-			}
-		}
-		return nil
+	case bytes.HasPrefix(bytes.TrimSpace(content), []byte("[")):
+		return s.put(s.Controls.url+"/state/kv", token, content)
 	default:
 		return s.put(s.Controls.url+"/state", token, content)
 	}

@@ -107,13 +107,15 @@ func TestTheClockOfABubbleMovesTheServers(t *testing.T) {
 
 func TestAServerInProcessTakesTheOptions(t *testing.T) {
 	folder := t.TempDir()
-	files := map[string]string{"keys.json": `[{"key": "config/a b", "flags": 7, "value": "cmVk"}]`, "one.hcl": `node_name = "of-file"`}
+	files := map[string]string{"keys.json": `[{"key": "config/a b", "flags": 7, "value": "cmVk"}]`, "one.hcl": `node_name = "of-file" datacenter = "of-file"`}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	server := inprocess.New(t, proconsultest.Listen(), proconsultest.ACL("root"), proconsultest.Data(filepath.Join(folder, "keys.json")), proconsultest.Files(filepath.Join(folder, "one.hcl")))
+	// A flag wins over a file, wherever it stands.
+	flag := proconsultest.Config(`datacenter = "of-flag"`)
+	server := inprocess.New(t, flag, proconsultest.Listen(), proconsultest.ACL("root"), proconsultest.Data(filepath.Join(folder, "keys.json")), proconsultest.Files(filepath.Join(folder, "one.hcl")))
 	client, err := api.NewClient(&api.Config{Address: server.Address, Token: "root"})
 	if err != nil {
 		t.Fatal(err)
@@ -122,8 +124,8 @@ func TestAServerInProcessTakesTheOptions(t *testing.T) {
 	if err != nil || string(pair.Value) != "red" || pair.Flags != 7 {
 		t.Error(pair, err)
 	}
-	if server.Server().Node != "of-file" {
-		t.Error(server.Server())
+	if about := server.Server(); about.Node != "of-file" || about.Datacenter != "of-flag" {
+		t.Error(about)
 	}
 	for _, row := range []struct {
 		option proconsultest.Option
