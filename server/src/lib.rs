@@ -78,6 +78,8 @@ pub mod config {
     };
 }
 pub mod control;
+#[cfg(feature = "explore")]
+pub mod explore;
 pub mod process;
 mod run;
 

@@ -1,10 +1,11 @@
 //! Faults and scenarios: what goes wrong on demand.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::Controls;
 use proconsul_engine::faults::{
-    AclChange, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError,
+    AclChange, Director, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError,
     RuleId,
 };
 
@@ -75,6 +76,22 @@ impl Controls {
     pub fn find_leader(&self) {
         self.note("leader found");
         self.faults.find_leader();
+    }
+
+    /// Another server becomes the leader, as when leadership is handed over: TTLs start anew (cluster.md 3.16). Lock-delays
+    /// are kept in most cases; they end early with a leader that had been away shortly before (3.18, 4 of 13 changes).
+    pub fn change_leader(&self, ends_lock_delays: bool) {
+        self.engine.change_leader(ends_lock_delays);
+    }
+
+    /// Lets `director` decide about each request before the rules do; `None` ends that.
+    pub fn direct(&self, director: Option<Arc<dyn Director>>) {
+        self.faults.direct(director);
+    }
+
+    /// Lets all open requests look at the links of their clients again.
+    pub fn links_changed(&self) {
+        self.faults.links_changed();
     }
 
     /// Returns what the cluster goes through without its leader; `None` while it has one.

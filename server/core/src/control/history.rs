@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Controls;
 use proconsul_engine::Explanation;
-use proconsul_engine::history::{self, Filter, Interval, Record, Unsafe};
+use proconsul_engine::history::{self, Filter, Happened, Interval, Record, Unsafe};
 use proconsul_store::Key;
 
 /// # History
@@ -67,6 +67,16 @@ impl Controls {
     #[must_use]
     pub fn explain(&self, key: impl AsRef<[u8]>) -> Explanation {
         self.engine.explain(&Key::new(key))
+    }
+
+    /// Records that a program believes from now on that it holds a lock, with this fencing token if it has one, or that it
+    /// does not.
+    pub fn note_belief(&self, program: &str, holds: bool, token: Option<&str>) {
+        self.engine.record(Happened::Belief {
+            program: program.to_owned(),
+            holds,
+            token: token.map(str::to_owned),
+        });
     }
 
     /// Checks that the lock `key` was safe: in the history of the server, and in what programs believed.

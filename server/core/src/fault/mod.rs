@@ -3,6 +3,7 @@
 mod acl;
 pub(crate) mod leader;
 
+use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +23,9 @@ use crate::reply::{self, Reply, ReplyContent, header};
 use crate::request::{Consistency, Request};
 use crate::route::Handler;
 use proconsul_engine::blocking::{self, Wait};
-use proconsul_engine::faults::{Asked, ConsulError, Cut, Faults, Hold, Plan, Response, Stop};
+use proconsul_engine::faults::{
+    Asked, ConsulError, Cut, Faults, Hold, Link, Plan, RequestKind, Response, Stop,
+};
 use proconsul_store::{Answer, Entry, Key, KvGet};
 
 /// The outcome of a request.
@@ -68,10 +71,11 @@ struct Seen<'a> {
     method: Method,
     path: &'a [u8],
     is_stale: bool,
+    client: Option<IpAddr>,
 }
 
-/// Returns the faults that the rules plan for a request now.
-fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
+/// Hands a request to whoever plans its faults.
+fn ask<T>(request: &Request, seen: &Seen<'_>, plan: impl FnOnce(&Asked<'_>) -> T) -> T {
     let header = |name: &str| {
         let value = request.headers.get(name)?;
         Some(String::from_utf8_lossy(value).into_owned())
@@ -87,6 +91,9 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
     let asked = Asked {
         method: seen.method.as_str(),
         path: seen.path,
+        kind: RequestKind::of(seen.method.as_str(), seen.path, |name| {
+            request.query.first(name).is_some()
+        }),
         session: session.as_deref(),
         acquires: seen.method == Method::PUT
             && acquire.is_some()
@@ -95,7 +102,7 @@ fn ask(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Option<Plan> {
         header: &header,
         is_stale: seen.is_stale,
     };
-    faults.ask(&asked, request.context.engine.clock().now())
+    plan(&asked)
 }
 
 /// Returns the control of a request that faults may hit: not of those that are not observed, which are the web UI's own.
@@ -113,13 +120,13 @@ pub(crate) async fn handle_with_faults(
     path: Box<[u8]>,
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    let faults = control.fault_table();
     let seen = Seen {
         method: request.method.clone(),
         path: &path,
         is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
+        client: request.peer,
     };
-    let plan = until_it_may_go_on(faults, &request, &seen).await;
+    let plan = until_it_may_go_on(&control, &request, &seen).await;
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
     }
@@ -149,10 +156,14 @@ pub(crate) async fn handle_with_faults(
     };
     let mut reply = match handled {
         Ok(reply) => reply,
-        Err(error) => return failed(&context, &seen, &error),
+        Err(Interruption::LeaderLost(error)) => return failed(&context, &seen, &error),
+        Err(Interruption::LinkCut) => return Outcome::cut(Cut::Reset),
     };
     if let Some(hold) = plan.hold_answer {
         control.engine().hold(Some(hold)).await;
+    }
+    if until_link_is_up(&control, &seen).await.is_err() {
+        return Outcome::cut(Cut::Reset);
     }
     match &mut reply {
         Ok(reply) => reply::show(plan.shown, &mut reply.headers),
@@ -165,9 +176,20 @@ pub(crate) async fn handle_with_faults(
 }
 
 /// Holds a request as long as its plan says, and returns the plan for the rest of the way.
-async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>) -> Plan {
+async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'_>) -> Plan {
+    let faults = control.fault_table();
     if !faults.has_any() {
         return Plan::default();
+    }
+    let now = || control.now();
+    let director = faults.director();
+    let mut directed = director
+        .and_then(|director| ask(request, seen, |asked| director.arrived(asked, now())));
+    if until_link_is_up(control, seen).await.is_err() {
+        return Plan {
+            stop: Some(Stop::Cut(Cut::Reset)),
+            ..Plan::default()
+        };
     }
     let engine = &request.context.engine;
     let wait = match request.wait_options() {
@@ -176,8 +198,9 @@ async fn until_it_may_go_on(faults: &Faults, request: &Request, seen: &Seen<'_>)
     };
     let mut patience = LeaderPatience::new(&request.context, wait);
     loop {
-        let changes = faults.leadership_changes();
-        let Some(plan) = ask(faults, request, seen) else {
+        let changes = faults.changes();
+        let of_rules = || ask(request, seen, |asked| faults.ask(asked, now()));
+        let Some(plan) = directed.take().or_else(of_rules) else {
             return Plan::default();
         };
         engine.fault_hit(&plan.name);
@@ -238,18 +261,52 @@ async fn in_flight(request: &Request, seen: &Seen<'_>) -> bool {
     true
 }
 
+/// What ends a request that is parked.
+enum Interruption {
+    LeaderLost(ConsulError),
+    LinkCut,
+}
+
+/// Holds a request, or its response, while the link to its client is silent.
+///
+/// # Errors
+/// The link is cut.
+async fn until_link_is_up(control: &Controls, seen: &Seen<'_>) -> Result<(), Interruption> {
+    let faults = control.fault_table();
+    let mut held = None;
+    loop {
+        let changes = faults.changes();
+        match link(faults, seen) {
+            Link::Up => return Ok(()),
+            Link::Cut => return Err(Interruption::LinkCut),
+            Link::Silent => {
+                held = held.or_else(|| control.engine().stand_still());
+                changes.await;
+            }
+        }
+    }
+}
+
+fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
+    if !faults.has_any() {
+        return Link::Up;
+    }
+    let director = faults.director();
+    director.map_or(Link::Up, |director| director.link(seen.client))
+}
+
 /// Runs `work`.
 ///
 /// # Errors
-/// The error with which a loss of the leader interrupts it.
+/// What interrupts it.
 async fn unless_interrupted<T>(
     control: &Controls,
     seen: &Seen<'_>,
     mut work: Pin<&mut impl Future<Output = T>>,
-) -> Result<T, ConsulError> {
+) -> Result<T, Interruption> {
     let faults = control.fault_table();
     loop {
-        let changes = faults.leadership_changes();
+        let changes = faults.changes();
         let done = async { Some(work.as_mut().await) };
         let changed = async {
             changes.await;
@@ -257,6 +314,9 @@ async fn unless_interrupted<T>(
         };
         if let Some(done) = either(done, changed).await {
             return Ok(done);
+        }
+        if link(faults, seen) == Link::Cut {
+            return Err(Interruption::LinkCut);
         }
         let plan = faults.interrupts(seen.is_stale, control.now());
         if let Some(Plan {
@@ -266,7 +326,7 @@ async fn unless_interrupted<T>(
         }) = plan
         {
             control.engine().fault_hit(&name);
-            return Err(error);
+            return Err(Interruption::LeaderLost(error));
         }
     }
 }

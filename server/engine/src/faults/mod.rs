@@ -6,6 +6,7 @@
 //! leader.
 
 mod consul_error;
+mod director;
 mod effect;
 mod error;
 mod leadership;
@@ -23,6 +24,7 @@ use crate::sync::Event;
 use proconsul_store::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
+pub use director::{Director, Link, RequestKind};
 pub use effect::{AclChange, Cut, Effect, Moment, ReportedIndex};
 pub use error::RuleError;
 pub use leadership::{LeaderLoss, Phase};
@@ -37,6 +39,8 @@ pub struct Asked<'a> {
     pub method: &'a str,
     /// The path, decoded.
     pub path: &'a [u8],
+    /// What the request is for.
+    pub kind: RequestKind,
     /// The sessions that path or parameters name.
     pub session: Option<&'a str>,
     /// Whether the request acquires a key.
@@ -86,8 +90,10 @@ pub struct Faults {
     /// Whether there are any faults: a server without faults takes no lock.
     any: AtomicBool,
     table: Mutex<Table>,
-    /// Notified when a leader is lost or found.
-    leadership_changed: Event,
+    /// Decides before the rules do.
+    director: Mutex<Option<Arc<dyn Director>>>,
+    /// Notified when a leader is lost or found, or the link of a client changes.
+    changed: Event,
 }
 
 #[derive(Debug, Default)]
@@ -112,6 +118,11 @@ struct Entry {
 }
 
 impl Entry {
+    /// Returns what the history calls the rule.
+    fn name(&self) -> String {
+        format!("rule {}: {}", self.id.0, self.rule.in_words())
+    }
+
     fn is_spent(&self) -> bool {
         self.rule.limit().is_some_and(|limit| self.hits >= limit)
     }
@@ -207,11 +218,30 @@ impl Faults {
         change(&mut table);
         self.note_any(&table);
         drop(table);
-        self.leadership_changed.notify();
+        self.changed.notify();
+    }
+
+    /// Lets `director` decide before the rules do; `None` ends that.
+    pub fn direct(&self, director: Option<Arc<dyn Director>>) {
+        *self.director.lock() = director;
+        self.note_any(&self.table.lock());
+        self.changed.notify();
+    }
+
+    /// Returns what decides before the rules do.
+    #[must_use]
+    pub fn director(&self) -> Option<Arc<dyn Director>> {
+        self.director.lock().clone()
+    }
+
+    /// Lets all requests look at the links of their clients again.
+    pub fn links_changed(&self) {
+        self.changed.notify();
     }
 
     fn note_any(&self, table: &Table) {
-        let any = !table.rules.is_empty() || table.loss.is_some();
+        let any =
+            !table.rules.is_empty() || table.loss.is_some() || self.director.lock().is_some();
         self.any.store(any, Ordering::Relaxed);
     }
 
@@ -232,7 +262,7 @@ impl Faults {
             let is_hit = entry.hit(asked, now);
             is_hit.then(|| Plan {
                 read_from: entry.past.clone(),
-                ..Plan::of(entry.rule.effect(), entry.id)
+                ..Plan::of(entry.rule.effect(), entry.name())
             })
         });
         if hit.is_some() {
@@ -243,9 +273,9 @@ impl Faults {
         loss.plan(asked, *since, now, &mut table.told_of_loss)
     }
 
-    /// Waits until the leader is lost or found. Armed when this returns, not when it is first polled.
-    pub fn leadership_changes(&self) -> impl Future<Output = ()> + '_ {
-        self.leadership_changed.next()
+    /// Waits until the leader is lost or found, or a link changes. Armed when this returns, not when it is first polled.
+    pub fn changes(&self) -> impl Future<Output = ()> + '_ {
+        self.changed.next()
     }
 
     /// Returns the answer to a blocked request when the leader changes; `None` if it waits on. `is_stale` is as in

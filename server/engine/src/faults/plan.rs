@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::RuleId;
 use super::consul_error::ConsulError;
 use super::effect::{AclChange, Cut, Effect, ReportedIndex};
 use super::response::Response;
@@ -102,10 +101,11 @@ pub struct Shown {
 }
 
 impl Plan {
-    /// Returns the plan of a rule's effect.
-    pub(super) fn of(effect: &Effect, rule: RuleId) -> Self {
+    /// Returns the plan of an effect, under a name for the history.
+    #[must_use]
+    pub fn of(effect: &Effect, name: String) -> Self {
         let mut plan = Self {
-            name: format!("rule {}: {}", rule.0, effect.in_words()),
+            name,
             ..Self::default()
         };
         match effect {

@@ -34,6 +34,7 @@ crate::named! {
         AccessDenied "access-denied" "A request was refused: its token lacks a permission.",
         TokenUnknown "token-unknown" "A request was refused: its token is unknown.",
         RowsRemoved "rows-removed" "An answer lacks what its token may not see.",
+        Belief "belief" "A program said whether it believes that it holds a lock.",
         Control "control" "The test did something to the server.",
     }
 }
@@ -135,6 +136,7 @@ impl Happened {
             Self::AccessDenied { .. } => Kind::AccessDenied,
             Self::TokenUnknown { .. } => Kind::TokenUnknown,
             Self::RowsRemoved { .. } => Kind::RowsRemoved,
+            Self::Belief { .. } => Kind::Belief,
             Self::Control { .. } => Kind::Control,
         }
     }
@@ -176,6 +178,7 @@ impl Happened {
             | Self::TombstonesReaped { .. }
             | Self::TokenUnknown { .. }
             | Self::RowsRemoved { .. }
+            | Self::Belief { .. }
             | Self::Control { .. } => None,
         }
     }
@@ -208,6 +211,7 @@ impl Happened {
             | Self::AccessDenied { .. }
             | Self::TokenUnknown { .. }
             | Self::RowsRemoved { .. }
+            | Self::Belief { .. }
             | Self::Control { .. } => None,
         }
     }

@@ -236,6 +236,15 @@ pub enum Happened {
         /// How many rows it lacks.
         rows: usize,
     },
+    /// A program said whether it believes that it holds a lock.
+    Belief {
+        /// Its name.
+        program: String,
+        /// Whether it believes that.
+        holds: bool,
+        /// The fencing token with which it holds the lock, if it has one.
+        token: Option<String>,
+    },
     /// The test did something to the server.
     Control {
         /// What, in words.

@@ -82,6 +82,16 @@ impl fmt::Display for Happened {
             Self::AccessDenied { .. } | Self::TokenUnknown { .. } | Self::RowsRemoved { .. } => {
                 fmt_acl(self, formatter)
             }
+            Self::Belief {
+                program,
+                holds,
+                token,
+            } => {
+                let what = if *holds { "holds" } else { "does not hold" };
+                write!(formatter, "{program} believes that it {what} the lock")?;
+                let token = token.as_ref();
+                token.map_or(Ok(()), |token| write!(formatter, ", token {token}"))
+            }
             Self::Control { action } => write!(formatter, "test: {action}"),
             _ => fmt_key(self, formatter),
         }

@@ -55,6 +55,11 @@ impl Store {
     /// 3.3, 3.4).
     pub fn change_leader(&mut self, now: Timestamp) {
         self.lock_delays = LockDelays::default();
+        self.start_ttls(now);
+    }
+
+    /// Starts every TTL again, as a new leader does, which knows the lock-delays in most cases (cluster.md 3.16, 3.18).
+    pub fn start_ttls(&mut self, now: Timestamp) {
         let rows: Vec<_> = self.sessions.rows.values().map(Arc::clone).collect();
         for row in rows {
             self.sessions.start_ttl(now, &row);

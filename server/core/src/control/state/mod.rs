@@ -391,7 +391,7 @@ impl Controls {
     }
 
     /// Records in the history what the test does.
-    pub(super) fn note(&self, action: &str) {
+    pub fn note(&self, action: &str) {
         self.engine
             .record(proconsul_engine::history::Happened::Control {
                 action: action.to_owned(),

@@ -123,6 +123,19 @@ impl Engine {
         });
     }
 
+    /// Another server becomes the leader: TTLs start anew, and lock-delays end if `ends_lock_delays`.
+    pub fn change_leader(&self, ends_lock_delays: bool) {
+        self.mutate(|mutation| {
+            if ends_lock_delays {
+                mutation.note("new leader, lock-delays end");
+                mutation.replace(Store::change_leader);
+            } else {
+                mutation.note("new leader");
+                mutation.replace(Store::start_ttls);
+            }
+        });
+    }
+
     /// Lowers every index by `by`, as a Consul that has lost its log; see [`Store::lower_indexes`].
     pub fn lower_indexes(&self, by: u64) {
         self.mutate(|mutation| {

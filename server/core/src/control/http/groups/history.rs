@@ -29,6 +29,9 @@ calls! {
     GET "/locks" locks;
     /// Whether a lock was safe: in the history, and in what programs believed.
     POST "/safety" safety, example { "key": "job", "beliefs": [] };
+    /// Records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges
+    /// programs by this, and the history shows it.
+    POST "/beliefs" believe, example { "program": "worker-1", "holds": true };
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -203,6 +206,18 @@ impl Belief {
     }
 }
 
+/// What a program believes from now on.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Believed {
+    /// The name of the program.
+    program: String,
+    /// Whether it believes that it holds the lock.
+    holds: bool,
+    /// The fencing token with which it holds the lock, if it has one.
+    fencing_token: Option<String>,
+}
+
 /// Whether a lock was safe.
 #[derive(JsonSchema, Serialize)]
 #[schemars(deny_unknown_fields)]
@@ -290,4 +305,10 @@ async fn safety(
         violations: violations.iter().map(ToString::to_string).collect(),
         timeline,
     })
+}
+
+async fn believe(control: Controls, JsonBody(believed): JsonBody<Believed>) -> Result<Done, Refused> {
+    let token = believed.fencing_token.as_deref();
+    control.note_belief(&believed.program, believed.holds, token);
+    Ok(Done {})
 }

@@ -90,6 +90,12 @@ pub(super) struct RecordJson {
     /// How many rows were removed from an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     rows: Option<usize>,
+    /// The program that said what it believes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    program: Option<String>,
+    /// Whether that program believes that it holds the lock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    holds: Option<bool>,
     /// The TTL of a session that was created, in milliseconds; 0 for a session without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     ttl_ms: Option<u64>,
@@ -126,6 +132,8 @@ impl From<&history::Record> for RecordJson {
             token_description: None,
             permission: None,
             rows: None,
+            program: None,
+            holds: None,
             ttl_ms: None,
         };
         shown.add_details(&record.what);
@@ -189,6 +197,10 @@ impl RecordJson {
                 self.name = Some(name.clone());
                 self.node = Some(node.clone());
                 self.ttl_ms = Some(millis(*ttl));
+            }
+            Happened::Belief { program, holds, .. } => {
+                self.program = Some(program.clone());
+                self.holds = Some(*holds);
             }
             Happened::AccessDenied { .. }
             | Happened::TokenUnknown { .. }

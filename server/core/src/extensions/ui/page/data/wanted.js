@@ -4,7 +4,7 @@ import { changes } from "../core/signal.js";
 
 const KINDS = `request answer blocked woken held key-written key-deleted key-tree-deleted write-refused acquired
   acquire-refused released release-refused lock-delay-began lock-delay-ended session-created session-renewed session-refused session-ended
-  catalog-changed tombstones-reaped access-denied token-unknown rows-removed control`.split(/\s+/);
+  catalog-changed tombstones-reaped access-denied token-unknown rows-removed belief control`.split(/\s+/);
 const patterns = [];
 
 /** Asks for the kinds that a pattern matches. Returns how to stop. */

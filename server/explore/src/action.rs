@@ -1,0 +1,297 @@
+//! What a schedule may do: nothing but what a real Consul, its network or a client's machine does.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use proconsul_engine::faults::{ConsulError, RequestKind};
+
+use crate::schedule::{Contender, ParseError};
+
+/// What happens when a request arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// The request is under way for this much longer.
+    Delay(Duration),
+    /// The response is under way for this much longer.
+    DelayResponse(Duration),
+    /// Neither the request arrives nor a response: the connection swallows what is sent on it.
+    Hold,
+    /// The connection is reset before the request is applied.
+    LoseRequest,
+    /// The request is applied, and the connection is reset before the response.
+    LoseResponse,
+    /// The response is one of Consul's errors, after the time that Consul takes for it.
+    Error(ConsulError),
+    /// A blocking query is answered although nothing has changed.
+    Wake,
+    /// Every index goes back, as with a server that is restored.
+    LowerIndexes,
+    /// The sessions of a contender are destroyed by somebody else.
+    DestroySessions(Contender),
+    /// The check of the node turns critical, which ends all sessions on it, and then passes again.
+    FailNode,
+    /// Somebody deletes the keys that a contender holds.
+    DeleteLock(Contender),
+    /// The leader dies; another is elected after 3 s. TTLs start anew then.
+    LoseLeader,
+    /// Another server takes over at once. TTLs start anew, and lock-delays end in some cases.
+    ChangeLeader {
+        /// Whether lock-delays end.
+        ends_lock_delays: bool,
+    },
+    /// Nothing gets through between a contender and Consul for a time, or for good.
+    Silence(Contender, Option<Duration>),
+    /// The connections of a contender are reset for a time, or for good.
+    Cut(Contender, Option<Duration>),
+    /// The process of a contender stands still for a time.
+    Pause(Contender, Duration),
+    /// The process of a contender is killed, and started again after a time.
+    Restart(Contender, Duration),
+}
+
+/// Each kind of action, and what allows it: statements of the contract, or what lies outside of Consul.
+const SOURCES: &[(&str, &str)] = &[
+    ("delay", "the network"),
+    ("delay-response", "the network"),
+    ("hold", "the network: a connection that is half open"),
+    ("lose-request", "the network"),
+    ("lose-response", "the network"),
+    ("error", "cluster.md 2.5, 3.3, 3.6; kv.md 6.4"),
+    ("wake", "kv.md 5.4"),
+    ("lower-indexes", "kv.md 4.3; operator.md 6"),
+    ("destroy-sessions", "session.md 3.1.r1"),
+    ("fail-node", "session.md 3.1.r2"),
+    ("delete-lock", "kv.md 3; session.md 3.3.r2"),
+    ("lose-leader", "cluster.md 3.1 to 3.4, 3.16"),
+    ("change-leader", "cluster.md 3.9, 3.16"),
+    ("change-leader-end-lock-delays", "cluster.md 3.18"),
+    ("silence", "the network"),
+    ("cut", "the network"),
+    (
+        "pause",
+        "the client's machine: SIGSTOP, a long collection of garbage",
+    ),
+    ("restart", "the client's machine"),
+];
+
+impl Action {
+    /// Returns what allows the action: a statement of the contract, or what lies outside of Consul.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        let row = SOURCES.iter().find(|(name, _)| *name == self.name());
+        row.expect("each action has a row").1
+    }
+
+    /// Returns whether the action makes sense at a request of this kind.
+    #[must_use]
+    pub fn fits(&self, kind: RequestKind) -> bool {
+        *self != Self::Wake || kind == RequestKind::Watch
+    }
+
+    /// Returns whether the action hits one request alone.
+    #[must_use]
+    pub fn hits_only_the_request(&self) -> bool {
+        matches!(
+            self,
+            Self::Delay(_)
+                | Self::DelayResponse(_)
+                | Self::Hold
+                | Self::LoseRequest
+                | Self::LoseResponse
+                | Self::Error(_)
+                | Self::Wake
+        )
+    }
+
+    /// Returns the name of the kind of action.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Delay(_) => "delay",
+            Self::DelayResponse(_) => "delay-response",
+            Self::Hold => "hold",
+            Self::LoseRequest => "lose-request",
+            Self::LoseResponse => "lose-response",
+            Self::Error(_) => "error",
+            Self::Wake => "wake",
+            Self::LowerIndexes => "lower-indexes",
+            Self::DestroySessions(_) => "destroy-sessions",
+            Self::FailNode => "fail-node",
+            Self::DeleteLock(_) => "delete-lock",
+            Self::LoseLeader => "lose-leader",
+            Self::ChangeLeader {
+                ends_lock_delays: false,
+            } => "change-leader",
+            Self::ChangeLeader { .. } => "change-leader-end-lock-delays",
+            Self::Silence(..) => "silence",
+            Self::Cut(..) => "cut",
+            Self::Pause(..) => "pause",
+            Self::Restart(..) => "restart",
+        }
+    }
+
+    /// Returns the same action with its contenders changed.
+    #[must_use]
+    pub fn of(self, change: impl Fn(Contender) -> Contender) -> Self {
+        match self {
+            Self::DestroySessions(one) => Self::DestroySessions(change(one)),
+            Self::DeleteLock(one) => Self::DeleteLock(change(one)),
+            Self::Silence(one, lasts) => Self::Silence(change(one), lasts),
+            Self::Cut(one, lasts) => Self::Cut(change(one), lasts),
+            Self::Pause(one, lasts) => Self::Pause(change(one), lasts),
+            Self::Restart(one, lasts) => Self::Restart(change(one), lasts),
+            other => other,
+        }
+    }
+
+    /// Returns the contender that the action hits, whoever sends the request at which it happens.
+    #[must_use]
+    pub fn contender(&self) -> Option<Contender> {
+        match self {
+            Self::DestroySessions(one)
+            | Self::DeleteLock(one)
+            | Self::Silence(one, _)
+            | Self::Cut(one, _)
+            | Self::Pause(one, _)
+            | Self::Restart(one, _) => Some(*one),
+            _ => None,
+        }
+    }
+
+    /// Returns how long the action lasts, if it says so.
+    #[must_use]
+    pub fn lasts(&self) -> Option<Duration> {
+        match self {
+            Self::Delay(lasts)
+            | Self::DelayResponse(lasts)
+            | Self::Pause(_, lasts)
+            | Self::Restart(_, lasts) => Some(*lasts),
+            Self::Silence(_, lasts) | Self::Cut(_, lasts) => *lasts,
+            _ => None,
+        }
+    }
+
+    /// Returns the same action with another length, where it has one.
+    #[must_use]
+    pub fn for_this_long(&self, lasts: Duration) -> Option<Self> {
+        Some(match self {
+            Self::Delay(_) => Self::Delay(lasts),
+            Self::DelayResponse(_) => Self::DelayResponse(lasts),
+            Self::Silence(one, Some(_)) => Self::Silence(*one, Some(lasts)),
+            Self::Cut(one, Some(_)) => Self::Cut(*one, Some(lasts)),
+            Self::Pause(one, _) => Self::Pause(*one, lasts),
+            Self::Restart(one, _) => Self::Restart(*one, lasts),
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())?;
+        if let Self::Error(error) = self {
+            write!(formatter, " {}", error.name())?;
+        }
+        if let Some(contender) = self.contender() {
+            write!(formatter, " {contender}")?;
+        }
+        match self.lasts() {
+            Some(lasts) => write!(formatter, " {lasts:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl FromStr for Action {
+    type Err = ParseError;
+
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        let unknown = || ParseError::new("an action", text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        Ok(match words[..] {
+            ["delay", lasts] => Self::Delay(duration(lasts)?),
+            ["delay-response", lasts] => Self::DelayResponse(duration(lasts)?),
+            ["hold"] => Self::Hold,
+            ["lose-request"] => Self::LoseRequest,
+            ["lose-response"] => Self::LoseResponse,
+            ["error", name] => {
+                let mut known = ConsulError::ALL.iter();
+                let error = known.find(|error| error.name() == name);
+                Self::Error(error.ok_or_else(unknown)?.clone())
+            }
+            ["wake"] => Self::Wake,
+            ["lower-indexes"] => Self::LowerIndexes,
+            ["destroy-sessions", one] => Self::DestroySessions(one.parse()?),
+            ["fail-node"] => Self::FailNode,
+            ["delete-lock", one] => Self::DeleteLock(one.parse()?),
+            ["lose-leader"] => Self::LoseLeader,
+            ["change-leader"] => Self::ChangeLeader {
+                ends_lock_delays: false,
+            },
+            ["change-leader-end-lock-delays"] => Self::ChangeLeader {
+                ends_lock_delays: true,
+            },
+            ["silence", one] => Self::Silence(one.parse()?, None),
+            ["silence", one, lasts] => Self::Silence(one.parse()?, Some(duration(lasts)?)),
+            ["cut", one] => Self::Cut(one.parse()?, None),
+            ["cut", one, lasts] => Self::Cut(one.parse()?, Some(duration(lasts)?)),
+            ["pause", one, lasts] => Self::Pause(one.parse()?, duration(lasts)?),
+            ["restart", one, lasts] => Self::Restart(one.parse()?, duration(lasts)?),
+            _ => return Err(unknown()),
+        })
+    }
+}
+
+/// Reads `1.5s` or `200ms`, as a duration is printed.
+fn duration(text: &str) -> Result<Duration, ParseError> {
+    let error = || ParseError::new("a duration such as 1.5s or 200ms", text);
+    let (number, unit) = match text.strip_suffix("ms") {
+        Some(number) => (number, 1e-3),
+        None => (text.strip_suffix('s').ok_or_else(error)?, 1.0),
+    };
+    let number: f64 = number.parse().map_err(|_| error())?;
+    Duration::try_from_secs_f64(number * unit).map_err(|_| error())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_action_is_read_as_it_is_printed_and_has_a_source() {
+        let texts = [
+            "delay 1.5s",
+            "delay-response 200ms",
+            "hold",
+            "lose-request",
+            "lose-response",
+            "error leadership-lost",
+            "wake",
+            "lower-indexes",
+            "destroy-sessions a",
+            "fail-node",
+            "delete-lock b",
+            "lose-leader",
+            "change-leader",
+            "change-leader-end-lock-delays",
+            "silence a",
+            "silence a 3s",
+            "cut c",
+            "cut c 500ms",
+            "pause a 4s",
+            "restart b 1s",
+        ];
+        let mut named: Vec<&str> = Vec::new();
+        for text in texts {
+            let action: Action = text.parse().expect("it is valid");
+            assert_eq!(action.to_string(), text);
+            assert!(!action.source().is_empty());
+            named.push(action.name());
+        }
+        named.dedup();
+        assert_eq!(named.len(), SOURCES.len(), "each row is tried");
+        assert!("pause a".parse::<Action>().is_err());
+        assert!("delay -1s".parse::<Action>().is_err());
+    }
+}

@@ -1,0 +1,443 @@
+//! Directs a server by a schedule: counts the requests of each contender, and acts where the schedule names one.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use proconsul_core::control::Controls;
+use proconsul_engine::faults::{
+    Asked, Cut, Director, Effect, LeaderLoss, Link, Phase, Plan, RequestKind,
+};
+use proconsul_engine::history::{Filter, Happened, Kind};
+use proconsul_engine::sync::{Event, either};
+use proconsul_store::timestamp::Timestamp;
+
+use crate::action::Action;
+use crate::schedule::{Contender, Decision, Place, Schedule};
+
+/// How long after a request has arrived a blocking query is answered by [`Action::Wake`].
+const WAKE_AFTER: Duration = Duration::from_millis(20);
+/// How far indexes go back.
+const INDEXES_BACK: u64 = 1_000_000;
+/// How many requests of a contender within [`BUSY_WITHIN`] are a busy loop, which is stopped: on a clock that only moves
+/// when all wait, it would never end.
+const BUSY: usize = 1000;
+const BUSY_WITHIN: Duration = Duration::from_secs(1);
+
+/// What begins the records of what a schedule does.
+pub(crate) const NOTE: &str = "schedule: ";
+
+/// What only a driver can do to the contenders, which it runs.
+pub trait Contenders: Send + Sync {
+    /// Stops the process of a contender where it is, as SIGSTOP does, or lets it go on.
+    fn pause(&self, contender: Contender, paused: bool);
+
+    /// Kills the process of a contender, or starts it anew.
+    fn run(&self, contender: Contender, runs: bool);
+}
+
+/// Directs one server for one run.
+pub struct Stage {
+    schedule: Schedule,
+    controls: Controls,
+    state: Mutex<State>,
+    changed: Event,
+}
+
+#[derive(Default)]
+struct State {
+    /// The number of the last record of the history that was looked at.
+    read: u64,
+    /// The contenders that have sent a request, by the number of its record.
+    requests: BTreeMap<u64, Contender>,
+    /// The sessions that contenders have made.
+    sessions: BTreeMap<String, Contender>,
+    contenders: Vec<Of>,
+    /// The decisions that have been met, by their place in the schedule.
+    met: BTreeSet<usize>,
+    /// What the world has to do, in order.
+    orders: VecDeque<Action>,
+    /// What ends by itself, and when.
+    ends: Vec<(Timestamp, End)>,
+    /// All requests so far, in order.
+    places: Vec<Place>,
+    /// When the last decision was met.
+    last_met: Timestamp,
+}
+
+/// What the director knows of a contender.
+#[derive(Default)]
+struct Of {
+    acquires: u32,
+    counts: BTreeMap<RequestKind, u32>,
+    /// The keys that its sessions hold.
+    holds: BTreeSet<String>,
+    silent: bool,
+    cut: bool,
+    /// Whether a request of it waits until the world has acted.
+    waits: bool,
+    recent: VecDeque<Timestamp>,
+    is_busy: bool,
+}
+
+/// Something that ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Silence(Contender),
+    Cut(Contender),
+    Pause(Contender),
+    Restart(Contender),
+    Wake,
+    NewLeader,
+}
+
+impl fmt::Debug for Stage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Stage({:?})", self.schedule)
+    }
+}
+
+impl Stage {
+    /// Lets the schedule direct the server until the end of the run.
+    #[must_use]
+    pub fn new(schedule: &Schedule, controls: &Controls) -> Arc<Self> {
+        let contenders = Contender::all(schedule.contenders);
+        let stage = Arc::new(Self {
+            schedule: schedule.clone(),
+            controls: controls.clone(),
+            state: Mutex::new(State {
+                contenders: contenders.map(|_| Of::default()).collect(),
+                ..State::default()
+            }),
+            changed: Event::default(),
+        });
+        controls.direct(Some(Arc::clone(&stage) as Arc<dyn Director>));
+        stage
+    }
+
+    /// Does what the schedule wants of the world, until the future is dropped.
+    pub async fn play(&self, contenders: &dyn Contenders) {
+        loop {
+            let changed = self.changed.next();
+            let order = self.state.lock().orders.pop_front();
+            if let Some(action) = order {
+                self.act(&action, contenders);
+                self.go_on();
+                continue;
+            }
+            let next = self.state.lock().ends.iter().map(|(at, _)| *at).min();
+            let Some(next) = next else {
+                changed.await;
+                continue;
+            };
+            either(changed, self.controls.engine().clock().sleep_until(next)).await;
+            self.end_what_is_due(contenders);
+        }
+    }
+
+    /// Returns the requests so far, in order.
+    #[must_use]
+    pub fn places(&self) -> Vec<Place> {
+        self.state.lock().places.clone()
+    }
+
+    /// Returns the decisions that have been met.
+    #[must_use]
+    pub fn met(&self) -> Vec<Decision> {
+        let met = &self.state.lock().met;
+        let decisions = met.iter().map(|place| &self.schedule.decisions[*place]);
+        decisions.cloned().collect()
+    }
+
+    /// Returns since when nothing of the schedule is left to happen; `None` while something is.
+    #[must_use]
+    pub fn quiet_since(&self) -> Option<Timestamp> {
+        let state = self.state.lock();
+        let all_met = state.met.len() == self.schedule.decisions.len();
+        (all_met && state.ends.is_empty()).then_some(state.last_met)
+    }
+
+    /// Returns whether a contender has been stopped because it sent requests without end.
+    #[must_use]
+    pub fn is_busy(&self) -> bool {
+        self.state.lock().contenders.iter().any(|of| of.is_busy)
+    }
+
+    fn act(&self, action: &Action, contenders: &dyn Contenders) {
+        self.state.lock().read_history(&self.controls);
+        let now = self.controls.now();
+        let ends = |after: Duration, end: End| {
+            self.state.lock().ends.push((now.plus(after), end));
+        };
+        match action {
+            Action::Wake => ends(WAKE_AFTER, End::Wake),
+            Action::LowerIndexes => self.controls.lower_indexes(INDEXES_BACK),
+            Action::DestroySessions(one) => self.destroy_sessions(*one),
+            Action::FailNode => self.fail_node(),
+            Action::DeleteLock(one) => {
+                let held = self.state.lock().contenders[one.index()].holds.clone();
+                for key in held {
+                    self.controls.kv().delete(key);
+                }
+            }
+            Action::LoseLeader => {
+                let loss = LeaderLoss::begins(Phase::Unreachable, Duration::from_secs(2));
+                let loss = loss.then(Phase::Electing, Duration::from_secs(1));
+                self.controls.lose_leader(loss);
+                ends(Duration::from_secs(3), End::NewLeader);
+            }
+            Action::ChangeLeader { ends_lock_delays } => {
+                self.controls.change_leader(*ends_lock_delays);
+            }
+            Action::Silence(one, lasts) => {
+                self.state.lock().contenders[one.index()].silent = true;
+                if let Some(lasts) = lasts {
+                    ends(*lasts, End::Silence(*one));
+                }
+            }
+            Action::Cut(one, lasts) => {
+                self.state.lock().contenders[one.index()].cut = true;
+                if let Some(lasts) = lasts {
+                    ends(*lasts, End::Cut(*one));
+                }
+            }
+            Action::Pause(one, lasts) => {
+                // What it has sent before arrives after the pause, as through a slow network.
+                self.state.lock().contenders[one.index()].silent = true;
+                contenders.pause(*one, true);
+                ends(*lasts, End::Pause(*one));
+            }
+            Action::Restart(one, lasts) => {
+                self.state.lock().contenders[one.index()].cut = true;
+                contenders.run(*one, false);
+                ends(*lasts, End::Restart(*one));
+            }
+            Action::Delay(_)
+            | Action::DelayResponse(_)
+            | Action::Hold
+            | Action::LoseRequest
+            | Action::LoseResponse
+            | Action::Error(_) => {}
+        }
+    }
+
+    fn destroy_sessions(&self, contender: Contender) {
+        let sessions = self.state.lock().sessions.clone();
+        for (session, of) in sessions {
+            if of == contender {
+                self.controls
+                    .sessions()
+                    .destroy(&session)
+                    .expect("it is an id of ours");
+            }
+        }
+    }
+
+    /// Turns the check `serfHealth` critical, and then passing.
+    fn fail_node(&self) {
+        let (catalog, node) = (self.controls.catalog(), self.controls.node_name());
+        // Somebody has deregistered the node, and its sessions have ended with it.
+        let _unknown = catalog.fail_check(node, "serfHealth");
+        let _unknown = catalog.pass_check(node, "serfHealth");
+    }
+
+    fn end_what_is_due(&self, contenders: &dyn Contenders) {
+        let now = self.controls.now();
+        let due = {
+            let mut state = self.state.lock();
+            let (due, left) = state.ends.drain(..).partition(|(at, _)| *at <= now);
+            state.ends = left;
+            let due: Vec<(Timestamp, End)> = due;
+            if !due.is_empty() {
+                state.last_met = now;
+            }
+            due
+        };
+        for (_, end) in due {
+            match end {
+                End::Silence(one) => self.state.lock().contenders[one.index()].silent = false,
+                End::Cut(one) => self.state.lock().contenders[one.index()].cut = false,
+                End::Pause(one) => {
+                    self.state.lock().contenders[one.index()].silent = false;
+                    contenders.pause(one, false);
+                }
+                End::Restart(one) => {
+                    self.state.lock().contenders[one.index()].cut = false;
+                    contenders.run(one, true);
+                }
+                End::Wake => drop(self.controls.wake("")),
+                End::NewLeader => self.controls.change_leader(false),
+            }
+            self.controls.note(&format!("{NOTE}{end} ends"));
+        }
+        self.controls.links_changed();
+    }
+
+    /// Lets the requests go on that waited for the world.
+    fn go_on(&self) {
+        let mut state = self.state.lock();
+        if state.orders.is_empty() {
+            state.contenders.iter_mut().for_each(|of| of.waits = false);
+        }
+        drop(state);
+        self.controls.links_changed();
+    }
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Silence(one) => write!(formatter, "the silence of {one}"),
+            Self::Cut(one) => write!(formatter, "the cut of {one}"),
+            Self::Pause(one) => write!(formatter, "the pause of {one}"),
+            Self::Restart(one) => write!(formatter, "the restart of {one}"),
+            Self::Wake => formatter.write_str("the time before a wake without a change"),
+            Self::NewLeader => formatter.write_str("the loss of the leader"),
+        }
+    }
+}
+
+impl Director for Stage {
+    fn arrived(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        let contender = Contender::at(asked.client?)?;
+        let mut state = self.state.lock();
+        state.read_history(&self.controls);
+        let of = state.contenders.get_mut(contender.index())?;
+        if of.is_busy_at(now) {
+            return Some(Plan::of(&Effect::Hang, "a busy loop is stopped".to_owned()));
+        }
+        let count = of.counts.entry(asked.kind).or_default();
+        *count += 1;
+        let place = Place {
+            contender,
+            kind: asked.kind,
+            nth: *count,
+            acquires: of.acquires,
+        };
+        state.places.push(place);
+        let decisions = self.schedule.decisions.iter().enumerate();
+        let here: Vec<_> = decisions
+            .filter(|(_, decision)| decision.place == place)
+            .collect();
+        let mut plan = None;
+        for (number, decision) in here {
+            state.met.insert(number);
+            state.last_met = now;
+            self.controls.note(&format!("{NOTE}{decision}"));
+            match effect_of(&decision.action) {
+                Some(effect) => plan = Some(Plan::of(&effect, decision.to_string())),
+                None => {
+                    state.orders.push_back(decision.action.clone());
+                    state.contenders[contender.index()].waits = true;
+                }
+            }
+        }
+        drop(state);
+        self.changed.notify();
+        let latency = self.schedule.latency(contender);
+        if plan.is_none() && !latency.is_zero() {
+            return Some(Plan::of(
+                &Effect::DelayBefore(latency),
+                "latency".to_owned(),
+            ));
+        }
+        plan
+    }
+
+    fn link(&self, client: Option<IpAddr>) -> Link {
+        let state = self.state.lock();
+        let contender = client.and_then(Contender::at);
+        let of = contender.and_then(|contender| state.contenders.get(contender.index()));
+        match of {
+            Some(of) if of.cut => Link::Cut,
+            Some(of) if of.silent || of.waits => Link::Silent,
+            _ => Link::Up,
+        }
+    }
+}
+
+/// Returns what an action does to the request itself; `None` if it happens to the world.
+fn effect_of(action: &Action) -> Option<Effect> {
+    Some(match action {
+        Action::Delay(lasts) => Effect::DelayBefore(*lasts),
+        Action::DelayResponse(lasts) => Effect::DelayAfter(*lasts),
+        Action::Hold => Effect::Hang,
+        Action::LoseRequest => Effect::Cut(Cut::Reset),
+        Action::LoseResponse => Effect::AppliedThen(Cut::Reset),
+        Action::Error(error) => Effect::Error(error.clone()),
+        _ => return None,
+    })
+}
+
+impl Of {
+    /// Counts a request. Returns whether there have been too many of them in a short time.
+    fn is_busy_at(&mut self, now: Timestamp) -> bool {
+        self.recent.push_back(now);
+        while self
+            .recent
+            .front()
+            .is_some_and(|first| now.since(*first) > BUSY_WITHIN)
+        {
+            self.recent.pop_front();
+        }
+        self.is_busy |= self.recent.len() > BUSY;
+        self.is_busy
+    }
+}
+
+impl State {
+    /// Learns from the history who has made which session, and who has acquired what.
+    fn read_history(&mut self, controls: &Controls) {
+        let wanted = [
+            Kind::Request,
+            Kind::SessionCreated,
+            Kind::Acquired,
+            Kind::Released,
+        ];
+        let filter = wanted.into_iter().fold(Filter::all(), Filter::or);
+        let found = controls
+            .engine()
+            .read_on(self.read, &filter, u64::MAX, usize::MAX);
+        self.read = found.passed;
+        for record in found.records {
+            match record.what {
+                Happened::Request { client, .. } => {
+                    let contender = client.and_then(Contender::at);
+                    self.requests
+                        .extend(contender.map(|one| (record.number, one)));
+                }
+                Happened::SessionCreated { session, .. } => {
+                    let request = record.cause.and_then(|cause| self.requests.get(&cause));
+                    self.sessions.extend(request.map(|one| (session, *one)));
+                }
+                Happened::Acquired {
+                    key,
+                    session,
+                    again,
+                } => {
+                    if let Some(of) = self.of_session(&session) {
+                        of.holds.insert(key.to_string());
+                        if !again {
+                            of.acquires += 1;
+                            of.counts.clear();
+                        }
+                    }
+                }
+                Happened::Released { key, session, .. } => {
+                    if let Some(of) = self.of_session(&session) {
+                        of.holds.remove(&key.to_string());
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn of_session(&mut self, session: &str) -> Option<&mut Of> {
+        let contender = self.sessions.get(session)?;
+        self.contenders.get_mut(contender.index())
+    }
+}

@@ -1,0 +1,204 @@
+//! Verdicts: what a recorded run proves about its contenders, and what it does not.
+
+mod beliefs;
+mod liveness;
+mod locks;
+mod story;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::run::Run;
+use crate::schedule::Contender;
+use story::{Span, Story};
+
+proconsul_engine::named! {
+    /// What a right client never does. The book defines each in the page "Is my lock right?".
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Property {
+        TwoHolders "two-holders" "Two sessions hold the lock at once: a defect of the server.",
+        TwoBelievers "two-believers" "A contender believes that it holds the lock, though its lease is over or it could know of the loss, while another holds it and believes so.",
+        NoticedLate "noticed-late" "A contender goes on to believe that it holds a lock that it has lost, after its lease is over or after it could know.",
+        StaleWrite "stale-write" "A write of a former holder to a guarded key took effect after the first one of the next holder.",
+        TokenBack "token-back" "The fencing token of a holder is not greater than that of the holder before.",
+        ActedAfterLoss "acted-after-loss" "A contender that has said that the lock is lost goes on to write guarded keys.",
+        NobodyLeads "nobody-leads" "The lock is free, or held by a contender that does not know it, and no contender that could takes it within the bound.",
+        GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session holds, although nothing went wrong.",
+        BusyLoop "busy-loop" "A contender sends requests without end.",
+        SessionsPileUp "sessions-pile-up" "A contender makes sessions and leaves them behind.",
+        MissedValue "missed-value" "A contender that watches a key does not read its last change within the bound.",
+        LostUpdate "lost-update" "A contender overwrites a change of another that came between its read and its write.",
+        Ended "ended" "A contender ends by itself.",
+    }
+}
+
+/// Why nothing about locks is judged.
+pub(crate) const NO_LOCK: &str = "nobody has acquired a lock";
+
+/// What a verdict needs to know beside the run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// How late a contender may act on what it knows, and how late its word may reach the record.
+    pub slack: Duration,
+    /// Within which time a free lock is taken, and a changed key read, by a contender that can.
+    pub bound: Duration,
+    /// How many requests a contender may send in a second.
+    pub requests: usize,
+    /// How many sessions of one contender may live at the end.
+    pub sessions: usize,
+    /// The properties to judge; all of them if empty.
+    pub only: Vec<Property>,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            slack: Duration::from_millis(500),
+            bound: Duration::from_secs(12),
+            requests: 200,
+            sessions: 3,
+            only: Vec::new(),
+        }
+    }
+}
+
+/// A property that a run breaks.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The property.
+    pub property: Property,
+    /// The contender that breaks it.
+    pub contender: Option<Contender>,
+    /// When, since the start of the server.
+    pub at: Duration,
+    /// What happened, in a sentence.
+    pub text: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at = self.at.as_secs_f64();
+        write!(
+            formatter,
+            "{}: at {at:.3}s {}",
+            self.property.name(),
+            self.text
+        )
+    }
+}
+
+/// What a run proves.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Judgement {
+    /// The properties that it breaks, each with its first occurrence.
+    pub findings: Vec<Finding>,
+    /// The properties that cannot be judged from it, and why.
+    pub not_judged: Vec<(Property, &'static str)>,
+    /// Whether a lock went from one contender to another.
+    pub has_takeover: bool,
+    /// Whether a contender lost a lock that it had not released itself.
+    pub has_loss: bool,
+    /// The longest TTL of the contenders' sessions.
+    pub ttl: Duration,
+    /// The longest lock-delay that was seen.
+    pub lock_delay: Duration,
+}
+
+/// Judges a run. The same run and limits give the same judgement.
+#[must_use]
+pub fn judge(run: &Run, limits: &Limits) -> Judgement {
+    let story = Story::of(run);
+    let mut findings = Vec::new();
+    locks::judge(&story, &mut findings);
+    beliefs::judge(&story, limits, &mut findings);
+    liveness::judge(&story, limits, &mut findings);
+    let wanted = |property: Property| limits.only.is_empty() || limits.only.contains(&property);
+    findings.retain(|finding| wanted(finding.property));
+    findings.sort_by_key(|finding| (finding.property, finding.at));
+    findings.dedup_by_key(|finding| finding.property);
+    let mut not_judged = not_judged(&story);
+    not_judged.retain(|(property, _)| wanted(*property));
+    let taken_over = |pair: &[story::Hold]| pair[0].by != pair[1].by && pair[0].key == pair[1].key;
+    let ttls = story.sessions.values().map(|session| session.ttl);
+    let delays = story
+        .holds
+        .iter()
+        .filter(|hold| hold.is_over)
+        .map(|hold| Span {
+            from: hold.span.to,
+            to: hold.free_from,
+        });
+    Judgement {
+        findings,
+        not_judged,
+        has_takeover: story.holds.windows(2).any(taken_over),
+        has_loss: story
+            .holds
+            .iter()
+            .any(|hold| hold.is_over && !hold.by_itself),
+        ttl: ttls.max().unwrap_or_default(),
+        lock_delay: delays.map(Span::length).max().unwrap_or_default(),
+    }
+}
+
+fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
+    let mut missing = Vec::new();
+    let setup = &story.run.setup;
+    if !setup.tells_beliefs {
+        let why = "the contenders do not say what they believe";
+        let of_beliefs = [
+            Property::TwoBelievers,
+            Property::NoticedLate,
+            Property::TokenBack,
+            Property::ActedAfterLoss,
+            Property::GivesUpLock,
+        ];
+        missing.extend(of_beliefs.map(|property| (property, why)));
+    } else if story.beliefs.iter().all(|belief| belief.token.is_none()) {
+        missing.push((Property::TokenBack, "the contenders have no fencing tokens"));
+    }
+    if setup.guard.is_none() {
+        let why = "no prefix of guarded keys is given";
+        missing.extend([Property::StaleWrite, Property::ActedAfterLoss].map(|one| (one, why)));
+    }
+    if story.holds.is_empty() {
+        let of_locks = [
+            Property::TwoHolders,
+            Property::TwoBelievers,
+            Property::NoticedLate,
+            Property::StaleWrite,
+            Property::NobodyLeads,
+        ];
+        missing.extend(of_locks.map(|property| (property, NO_LOCK)));
+    }
+    missing.sort_by_key(|(property, _)| *property);
+    missing.dedup_by_key(|(property, _)| *property);
+    missing
+}
+
+/// Makes a finding.
+fn finding(
+    property: Property,
+    contender: Option<Contender>,
+    at: story::At,
+    text: String,
+) -> Finding {
+    Finding {
+        property,
+        contender,
+        at: Duration::from_nanos(at),
+        text,
+    }
+}
+
+fn seconds(at: story::At) -> f64 {
+    Duration::from_nanos(at).as_secs_f64()
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,23 @@
+//! Searches the schedules that a legal Consul may show until a lock, an election or a watch breaks, and makes the one that
+//! breaks it small.
+//!
+//! A [`Schedule`] is a few decisions at requests that are named. A [`Stage`] directs one server by it. What happened is a
+//! [`Run`], which [`judge`] judges. A [`Search`] says which schedule to run next, and in the end what was found. Drivers run
+//! the contenders: `proconsul explore` as processes, `proconsul::explore` as tasks on a paused clock.
+
+mod action;
+mod director;
+mod judge;
+mod report;
+mod run;
+mod schedule;
+mod search;
+
+pub use action::Action;
+pub use director::{Contenders, Stage};
+pub use judge::{Finding, Judgement, Limits, Property, judge};
+pub use report::Report;
+pub use report::timeline::{Line, LineKind, session_names, timeline};
+pub use run::{Event, ReadError, Run, Setup, What};
+pub use schedule::{Contender, Decision, MOST_CONTENDERS, ParseError, Place, Schedule};
+pub use search::{Broken, Job, Options, Outcome, Purpose, Search, Summary};

@@ -1,0 +1,155 @@
+//! What a search hands back.
+
+pub(crate) mod timeline;
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::judge::NO_LOCK;
+use crate::search::{Broken, Options, Purpose, Search, Summary};
+
+/// The outcome of a search: broken, not broken in so many runs, or not judged. It is never "correct".
+#[derive(Clone, Debug)]
+#[must_use = "a report says whether something is broken"]
+pub struct Report {
+    /// What was searched.
+    pub options: Options,
+    /// What all runs came to.
+    pub summary: Summary,
+    /// What was found.
+    pub broken: Option<Broken>,
+    /// How long the search took, in the machine's time.
+    pub took: Duration,
+}
+
+impl Report {
+    /// Returns the report of a search that is over.
+    pub fn of(search: &Search, took: Duration) -> Self {
+        Self {
+            options: search.options().clone(),
+            summary: search.summary().clone(),
+            broken: search.broken().cloned(),
+            took,
+        }
+    }
+
+    /// Returns whether nobody took over a lock in most of the runs, so that the search proves little.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.summary.takeovers * 2 < self.summary.tried()
+    }
+
+    /// Returns whether nothing was found, and nothing could have been: nobody acquired a lock or watched a key.
+    #[must_use]
+    pub fn is_not_judged(&self) -> bool {
+        let mut reasons = self.summary.not_judged.iter();
+        self.broken.is_none() && reasons.any(|(_, why)| *why == NO_LOCK)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.broken {
+            Some(broken) => fmt_broken(broken, formatter)?,
+            None if self.is_not_judged() => {
+                writeln!(formatter, "not judged: nobody has acquired a lock")?;
+            }
+            None => {
+                writeln!(formatter, "not broken in {} runs", self.summary.tried())?;
+            }
+        }
+        self.fmt_summary(formatter)
+    }
+}
+
+fn fmt_broken(broken: &Broken, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    writeln!(formatter, "broken: {}", broken.finding)?;
+    writeln!(formatter, "  {}", broken.finding.property.meaning())?;
+    writeln!(formatter, "\nthe schedule:")?;
+    for line in broken.schedule.to_string().lines() {
+        writeln!(formatter, "  {line}")?;
+    }
+    for decision in &broken.schedule.decisions {
+        let action = &decision.action;
+        writeln!(formatter, "  # {}: {}", action.name(), action.source())?;
+    }
+    writeln!(formatter, "\nthe run:")?;
+    for line in timeline::timeline(&broken.run, std::slice::from_ref(&broken.finding)) {
+        writeln!(formatter, "  {line}")?;
+    }
+    let (hits, replays) = broken.replays;
+    write!(
+        formatter,
+        "\nfound in run {} ({}); {hits} of {replays} replays break it",
+        broken.found_in,
+        broken.purpose.in_words(),
+    )?;
+    match broken.is_repeated {
+        Some(true) => formatter.write_str(", each the same byte for byte")?,
+        Some(false) => formatter.write_str(
+            ", not the same byte for byte: the contenders draw on something that the seed does not decide",
+        )?,
+        None => {}
+    }
+    writeln!(formatter, "; seed {}", broken.seed)
+}
+
+impl Report {
+    fn fmt_summary(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let summary = &self.summary;
+        let runs = summary.runs.iter();
+        let runs = runs.map(|(purpose, count)| format!("{count} {}", purpose.in_words()));
+        let all: u64 = summary.runs.values().sum();
+        let rate = rate(all, self.took);
+        writeln!(
+            formatter,
+            "{all} runs in {:.1} s, {rate} a second: {}; seed {}",
+            self.took.as_secs_f64(),
+            runs.collect::<Vec<_>>().join(", "),
+            self.options.seed,
+        )?;
+        writeln!(
+            formatter,
+            "a lock was lost in {} of {} runs, and taken over by another contender in {}",
+            summary.losses,
+            summary.tried(),
+            summary.takeovers,
+        )?;
+        if self.broken.is_none() && self.is_idle() {
+            writeln!(
+                formatter,
+                "most runs were idle: no contender took over a lock"
+            )?;
+        }
+        writeln!(
+            formatter,
+            "kinds of requests and actions that met: {} ({} pairs to draw from)",
+            summary.coverage.len(),
+            summary.pairs,
+        )?;
+        for depth in 1..=3 {
+            if let Some(missed) = summary.missed(depth).filter(|_| self.broken.is_none()) {
+                let runs = summary.runs.get(&Purpose::Drawn(depth)).copied();
+                writeln!(
+                    formatter,
+                    "a bug that {depth} of these decisions show was missed with p <= {missed:.3} ({} runs)",
+                    runs.unwrap_or_default(),
+                )?;
+            }
+        }
+        for (property, why) in &summary.not_judged {
+            writeln!(formatter, "not judged: {}, because {why}", property.name())?;
+        }
+        Ok(())
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "it is an estimate for people"
+)]
+fn rate(runs: u64, took: Duration) -> u64 {
+    (runs as f64 / took.as_secs_f64().max(0.001)).round() as u64
+}

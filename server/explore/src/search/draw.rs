@@ -1,0 +1,139 @@
+//! Draws schedules from a seed.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use fastrand::Rng;
+use proconsul_engine::faults::ConsulError;
+
+use super::Purpose;
+use crate::action::Action;
+use crate::schedule::{Contender, Decision, Place, Schedule};
+
+/// The errors of a Consul that is well or about to be.
+pub(super) const ERRORS: [ConsulError; 6] = [
+    ConsulError::NoClusterLeader,
+    ConsulError::RpcEof,
+    ConsulError::LeadershipLost,
+    ConsulError::RateLimited,
+    ConsulError::ServerRateLimited,
+    ConsulError::RpcConnectionRefused,
+];
+
+/// The highest number of a request of one kind that is drawn: later ones are like it.
+const MOST: u32 = 6;
+
+/// What can be drawn: each action at each request.
+#[derive(Debug)]
+pub(super) struct Draw {
+    pairs: Vec<Decision>,
+    /// Those soon after a change of the holder.
+    near: Vec<Decision>,
+}
+
+/// Returns the lengths that matter with this TTL and lock-delay: within a lease, beyond it, beyond the session, and beyond
+/// the lock-delay that follows.
+pub(super) fn lengths(ttl: Duration, lock_delay: Duration) -> Vec<Duration> {
+    let ttl = if ttl.is_zero() {
+        Duration::from_secs(1)
+    } else {
+        ttl
+    };
+    let expired = ttl * 2 + ttl / 10;
+    vec![
+        ttl / 2,
+        ttl + ttl / 10,
+        expired,
+        expired + lock_delay + ttl / 2,
+    ]
+}
+
+impl Draw {
+    pub(super) fn new(seen: &[Place], contenders: u8, ttl: Duration, lock_delay: Duration) -> Self {
+        let mut places = BTreeSet::new();
+        for place in seen
+            .iter()
+            .filter(|place| place.nth <= MOST && place.acquires <= 2)
+        {
+            // Any contender may come to hold the lock, in another run.
+            for contender in Contender::all(contenders) {
+                let of = |acquires| Place {
+                    contender,
+                    acquires,
+                    ..*place
+                };
+                places.extend([of(place.acquires), of(1)]);
+            }
+        }
+        let lengths = lengths(ttl, lock_delay);
+        let at = |place: &Place| {
+            let place = *place;
+            let actions = actions(place, &lengths).into_iter();
+            actions.map(move |action| Decision { place, action })
+        };
+        let pairs: Vec<Decision> = places.iter().flat_map(at).collect();
+        let is_near = |pair: &&Decision| pair.place.nth <= 3 && pair.place.acquires >= 1;
+        Self {
+            near: pairs.iter().filter(is_near).cloned().collect(),
+            pairs,
+        }
+    }
+
+    /// Returns how many pairs of a request and an action there are.
+    pub(super) fn pairs(&self) -> u64 {
+        self.pairs.len() as u64
+    }
+
+    /// Draws a schedule. Half of them have decisions that are drawn alike, the rest have theirs near a change of the holder.
+    pub(super) fn schedule(&self, rng: &mut Rng, contenders: u8) -> Option<(Schedule, Purpose)> {
+        let count = [1, 2, 2, 3][rng.usize(..4)];
+        let is_steered = !self.near.is_empty() && rng.bool();
+        let from = if is_steered { &self.near } else { &self.pairs };
+        let mut schedule = Schedule::plain(contenders);
+        for _ in 0..count {
+            schedule.decisions.push(rng.choice(from)?.clone());
+        }
+        if rng.bool() {
+            schedule.order = Contender::all(contenders).collect();
+            rng.shuffle(&mut schedule.order);
+        }
+        let purpose = if is_steered {
+            Purpose::Steered
+        } else {
+            Purpose::Drawn(count)
+        };
+        Some((schedule, purpose))
+    }
+}
+
+/// Returns what can happen at a request.
+fn actions(place: Place, lengths: &[Duration]) -> Vec<Action> {
+    let one = place.contender;
+    let mut actions = vec![
+        Action::Hold,
+        Action::LoseRequest,
+        Action::LoseResponse,
+        Action::Wake,
+        Action::LowerIndexes,
+        Action::FailNode,
+        Action::LoseLeader,
+        Action::DestroySessions(one),
+        Action::DeleteLock(one),
+        Action::Silence(one, None),
+        Action::Cut(one, None),
+    ];
+    actions.extend(ERRORS.map(Action::Error));
+    actions.extend([false, true].map(|ends_lock_delays| Action::ChangeLeader { ends_lock_delays }));
+    for length in lengths {
+        actions.extend([
+            Action::Delay(*length),
+            Action::DelayResponse(*length),
+            Action::Silence(one, Some(*length)),
+            Action::Cut(one, Some(*length)),
+            Action::Pause(one, *length),
+            Action::Restart(one, *length),
+        ]);
+    }
+    actions.retain(|action| action.fits(place.kind));
+    actions
+}

@@ -1,0 +1,241 @@
+//! Searches the schedules that a legal Consul may show until a lock, an election or a watch breaks.
+//!
+//! The contenders are futures, each with a connection of its own to a server on tokio's paused clock. A run of a minute takes
+//! a few milliseconds, and the same seed gives the same run. `proconsul explore` searches the same with processes.
+//!
+//! ```
+//! use std::time::Duration;
+//!
+//! use proconsul::explore::{Contender, Explore};
+//! use proconsul_client::recipes::{Election, Keeper};
+//! use proconsul_client::{Client, Connector, NewSession};
+//!
+//! /// A program that leads for as long as it can, again and again.
+//! async fn lead(contender: Contender) {
+//!     let own = contender.clone();
+//!     let connector = Connector::new(move |_uri| std::future::ready(own.connect()));
+//!     let client = Client::builder().address("consul:8500").connector(connector).build();
+//!     let client = client.expect("it is an address");
+//!     let session = NewSession::new().ttl(Duration::from_secs(10));
+//!     loop {
+//!         if let Ok(keeper) = Keeper::start(&client, session.clone()).await
+//!             && let Ok(leads) = Election::new(&client, "leader").campaign(&keeper, "me").await
+//!         {
+//!             contender.holds(None);
+//!             leads.lost().await;
+//!             contender.lost();
+//!         }
+//!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!     }
+//! }
+//!
+//! let report = Explore::new().runs(50).search(lead);
+//! report.assert_not_broken();
+//! ```
+
+mod contenders;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::runtime;
+use tokio::time::sleep;
+
+use crate::{Builder, Server};
+pub use contenders::Contender;
+use contenders::Tasks;
+#[doc(inline)]
+pub use proconsul_explore::{
+    Action, Broken, Decision, Finding, Judgement, Limits, Options, Outcome, ParseError, Place,
+    Property, Purpose, Report, Run, Schedule, Summary, judge,
+};
+use proconsul_explore::{Job, Search, Setup, Stage};
+
+/// What the clock moves between two looks at a run.
+const STEP: Duration = Duration::from_millis(250);
+/// How much later each contender starts than the one before.
+const APART: Duration = Duration::from_millis(100);
+
+/// A search over contenders in this process.
+#[derive(Debug)]
+#[must_use = "`search` searches"]
+pub struct Explore {
+    options: Options,
+    guard: Option<String>,
+    length: Duration,
+    server: fn(Builder) -> Builder,
+}
+
+impl Default for Explore {
+    fn default() -> Self {
+        let mut limits = Limits::default();
+        // Nothing is slow here: what a contender says is recorded at once.
+        limits.slack = Duration::from_millis(100);
+        limits.bound = Duration::from_secs(30);
+        Self {
+            options: Options {
+                contenders: 3,
+                seed: 1,
+                limits,
+                runs: 1000,
+                is_exact: true,
+                replays: 3,
+            },
+            guard: None,
+            length: Duration::from_secs(90),
+            server: |builder| builder,
+        }
+    }
+}
+
+impl Explore {
+    /// Returns a search with three contenders and 1,000 runs.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets how many contenders there are, at most 5. Default: 3.
+    pub fn contenders(mut self, count: u8) -> Self {
+        self.options.contenders = count.clamp(1, proconsul_explore::MOST_CONTENDERS);
+        self
+    }
+
+    /// Sets after how many runs without a finding the search ends. Default: 1,000.
+    pub fn runs(mut self, runs: u64) -> Self {
+        self.options.runs = runs;
+        self
+    }
+
+    /// Sets the seed that decides what is drawn. Default: 1.
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.options.seed = seed;
+        self
+    }
+
+    /// Says that only the holder of the lock may write keys that begin with this.
+    pub fn guard(mut self, prefix: impl Into<String>) -> Self {
+        self.guard = Some(prefix.into());
+        self
+    }
+
+    /// Sets how long a run lasts at most, on the simulated clock. Default: 90 s.
+    pub fn length(mut self, length: Duration) -> Self {
+        self.length = length;
+        self
+    }
+
+    /// Changes what verdicts go by, such as [`Limits::bound`].
+    pub fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+        change(&mut self.options.limits);
+        self
+    }
+
+    /// Configures the server of each run, such as its release.
+    pub fn server(mut self, configure: fn(Builder) -> Builder) -> Self {
+        self.server = configure;
+        self
+    }
+
+    /// Searches until something breaks, or all runs are made. `contender` is called for each contender of each run, and again
+    /// when a schedule restarts one. It gets the contender's way to the server, and runs until the run is over.
+    ///
+    /// # Panics
+    /// The server of a run cannot be started.
+    pub fn search<F>(self, contender: impl Fn(Contender) -> F) -> Report
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let began = Instant::now();
+        let mut search = Search::new(self.options.clone());
+        while let Some(job) = search.next() {
+            let outcome = self.run(&job, &contender);
+            search.done(&job, outcome);
+        }
+        Report::of(&search, began.elapsed())
+    }
+
+    /// Runs one schedule, such as one that a search has found, and returns what it breaks.
+    ///
+    /// # Panics
+    /// The server cannot be started.
+    pub fn replay<F>(
+        &self,
+        schedule: &Schedule,
+        seed: u64,
+        contender: impl Fn(Contender) -> F,
+    ) -> Judgement
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let job = Job {
+            number: 1,
+            schedule: schedule.clone(),
+            seed,
+            purpose: Purpose::Replay,
+        };
+        let outcome = self.run(&job, &contender);
+        judge(&outcome.run, &self.options.limits)
+    }
+
+    fn run<F>(&self, job: &Job, contender: &impl Fn(Contender) -> F) -> Outcome
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        // The jitter of clients that draw from this thread's generator.
+        let mut builder = runtime::Builder::new_current_thread();
+        let runtime = builder.enable_time().start_paused(true).build();
+        let runtime = runtime.expect("a runtime of this thread");
+        runtime.block_on(self.play(job, contender))
+    }
+
+    async fn play<F>(&self, job: &Job, contender: &impl Fn(Contender) -> F) -> Outcome
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
+        let builder = Server::builder().seed(job.seed).epoch(epoch);
+        let builder = builder.session_ttl_min(Duration::from_millis(100));
+        let server = (self.server)(builder).in_runtime();
+        let server = Arc::new(server.expect("a server in this runtime"));
+        let stage = Stage::new(&job.schedule, &server);
+        let tasks = Tasks::new(&server, &job.schedule);
+        let world = stage.play(&tasks);
+        let watched = async {
+            let mut passed = Duration::ZERO;
+            for number in 0..job.schedule.contenders {
+                tasks.start(number, contender);
+                sleep(APART).await;
+            }
+            while passed < self.length && !self.is_settled(&stage, &server) && !stage.is_busy() {
+                sleep(STEP).await;
+                passed += STEP;
+                tasks.restart(contender);
+            }
+        };
+        tokio::select! {
+            biased;
+            () = watched => {}
+            () = world => {}
+        }
+        let setup = Setup {
+            schedule: job.schedule.to_string(),
+            contenders: job.schedule.contenders,
+            seed: job.seed,
+            guard: self.guard.clone(),
+            tells_beliefs: tasks.has_beliefs(),
+            ..Setup::default()
+        };
+        Outcome {
+            run: Run::of(&server, setup),
+            places: stage.places(),
+            met: stage.met(),
+        }
+    }
+
+    /// Returns whether nothing of the schedule is left, and all has had time to show.
+    fn is_settled(&self, stage: &Stage, server: &Server) -> bool {
+        let patience = self.options.limits.bound * 2;
+        let quiet = stage.quiet_since();
+        quiet.is_some_and(|since| server.now().since(since) > patience && since.as_nanos() > 0)
+    }
+}
