@@ -32,7 +32,7 @@ pub(crate) const NOTE: &str = "schedule: ";
 
 /// What only a driver can do to the contenders, which it runs.
 pub trait Contenders: Send + Sync {
-    /// Stops the process of a contender where it is, as SIGSTOP does, or lets it go on.
+    /// Stops the process of a contender where it is, as SIGSTOP does, or lets it go on. Its link is silent meanwhile.
     fn pause(&self, contender: Contender, paused: bool);
 
     /// Kills the process of a contender, or starts it anew.
@@ -150,6 +150,15 @@ impl Stage {
         let met = &self.state.lock().met;
         let decisions = met.iter().map(|place| &self.schedule.decisions[*place]);
         decisions.cloned().collect()
+    }
+
+    /// Returns how many keys the sessions of a contender hold, and how often it has acquired one.
+    #[must_use]
+    pub fn holds(&self, contender: Contender) -> (usize, u32) {
+        let mut state = self.state.lock();
+        state.read_history(&self.controls);
+        let of = &state.contenders[contender.index()];
+        (of.holds.len(), of.acquires)
     }
 
     /// Returns since when nothing of the schedule is left to happen; `None` while something is.

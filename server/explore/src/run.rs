@@ -38,6 +38,8 @@ pub struct Setup {
     pub guard: Option<String>,
     /// Whether the contenders say what they believe.
     pub tells_beliefs: bool,
+    /// The longest lock-delay of the sessions that lived at the end, in nanoseconds.
+    pub lock_delay: u64,
     /// When the run ended, in nanoseconds of the server's clock.
     pub ended: u64,
 }
@@ -188,14 +190,24 @@ impl Run {
     #[must_use]
     pub fn of(controls: &Controls, setup: Setup) -> Self {
         let records = controls.history(&Filter::all());
+        let sessions = controls.sessions().list();
+        let delays = sessions.iter().map(|row| row.session.lock_delay_ns);
         Self {
             setup: Setup {
                 format: FORMAT,
+                lock_delay: delays.max().unwrap_or_default().unsigned_abs(),
                 ended: controls.now().as_nanos(),
                 ..setup
             },
             events: records.iter().filter_map(event).collect(),
         }
+    }
+
+    /// Returns whether a contender said what it believes.
+    #[must_use]
+    pub fn has_beliefs(&self) -> bool {
+        let mut events = self.events.iter();
+        events.any(|event| matches!(event.what, What::Belief { .. }))
     }
 
     /// Returns the run as lines of JSON: the set-up, and then a line for each event.

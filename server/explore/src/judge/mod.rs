@@ -104,7 +104,7 @@ pub struct Judgement {
     pub has_loss: bool,
     /// The longest TTL of the contenders' sessions.
     pub ttl: Duration,
-    /// The longest lock-delay that was seen.
+    /// The longest lock-delay of the sessions.
     pub lock_delay: Duration,
 }
 
@@ -124,14 +124,6 @@ pub fn judge(run: &Run, limits: &Limits) -> Judgement {
     not_judged.retain(|(property, _)| wanted(*property));
     let taken_over = |pair: &[story::Hold]| pair[0].by != pair[1].by && pair[0].key == pair[1].key;
     let ttls = story.sessions.values().map(|session| session.ttl);
-    let delays = story
-        .holds
-        .iter()
-        .filter(|hold| hold.is_over)
-        .map(|hold| Span {
-            from: hold.span.to,
-            to: hold.free_from,
-        });
     Judgement {
         findings,
         not_judged,
@@ -141,7 +133,7 @@ pub fn judge(run: &Run, limits: &Limits) -> Judgement {
             .iter()
             .any(|hold| hold.is_over && !hold.by_itself),
         ttl: ttls.max().unwrap_or_default(),
-        lock_delay: delays.map(Span::length).max().unwrap_or_default(),
+        lock_delay: Duration::from_nanos(run.setup.lock_delay),
     }
 }
 

@@ -153,6 +153,7 @@ impl<'a> Story<'a> {
             | What::Written { .. }
             | What::Deleted { .. }
             | What::AcquireRejected { .. } => {}
+            What::Belief { .. } if !self.run.setup.tells_beliefs => {}
             What::Belief { by, holds, token } => {
                 self.believes(Contender(*by), at, *holds, token.as_ref());
             }

@@ -29,6 +29,8 @@ pub(super) struct Draw {
     pairs: Vec<Decision>,
     /// Those soon after a change of the holder.
     near: Vec<Decision>,
+    /// Those that make the first holder lose the lock.
+    losses: Vec<Decision>,
 }
 
 /// Returns the lengths that matter with this TTL and lock-delay: within a lease, beyond it, beyond the session, and beyond
@@ -73,7 +75,21 @@ impl Draw {
         };
         let pairs: Vec<Decision> = places.iter().flat_map(at).collect();
         let is_near = |pair: &&Decision| pair.place.nth <= 3 && pair.place.acquires >= 1;
+        let beyond = lengths.last().copied();
+        let is_loss = |pair: &&Decision| {
+            let Place { nth, acquires, .. } = pair.place;
+            let lasts = match &pair.action {
+                Action::DestroySessions(_) | Action::FailNode | Action::DeleteLock(_) => true,
+                Action::Pause(..) | Action::Restart(..) => pair.action.lasts() == beyond,
+                Action::Silence(_, lasts) | Action::Cut(_, lasts) => {
+                    lasts.is_none() || *lasts == beyond
+                }
+                _ => false,
+            };
+            nth == 1 && acquires == 1 && lasts
+        };
         Self {
+            losses: pairs.iter().filter(is_loss).cloned().collect(),
             near: pairs.iter().filter(is_near).cloned().collect(),
             pairs,
         }
@@ -84,14 +100,19 @@ impl Draw {
         self.pairs.len() as u64
     }
 
-    /// Draws a schedule. Half of them have decisions that are drawn alike, the rest have theirs near a change of the holder.
+    /// Draws a schedule. Half of them have decisions that are drawn alike. The rest begin with one that makes the holder lose the
+    /// lock, and have the others near a change of the holder.
     pub(super) fn schedule(&self, rng: &mut Rng, contenders: u8) -> Option<(Schedule, Purpose)> {
         let count = [1, 2, 2, 3][rng.usize(..4)];
         let is_steered = !self.near.is_empty() && rng.bool();
         let from = if is_steered { &self.near } else { &self.pairs };
         let mut schedule = Schedule::plain(contenders);
-        for _ in 0..count {
-            schedule.decisions.push(rng.choice(from)?.clone());
+        for number in 0..count {
+            let loss = rng
+                .choice(&self.losses)
+                .filter(|_| is_steered && number == 0);
+            let decision = loss.or_else(|| rng.choice(from));
+            schedule.decisions.push(decision?.clone());
         }
         if rng.bool() {
             schedule.order = Contender::all(contenders).collect();

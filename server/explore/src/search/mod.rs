@@ -118,6 +118,22 @@ pub struct Broken {
     pub is_repeated: Option<bool>,
 }
 
+impl Broken {
+    fn new(job: &Job, run: Run, finding: &Finding) -> Self {
+        Self {
+            finding: finding.clone(),
+            first: job.schedule.clone(),
+            schedule: job.schedule.clone(),
+            seed: job.seed,
+            run,
+            found_in: job.number,
+            purpose: job.purpose,
+            replays: (0, 0),
+            is_repeated: None,
+        }
+    }
+}
+
 /// What all runs came to.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
@@ -131,6 +147,8 @@ pub struct Summary {
     pub coverage: BTreeMap<(&'static str, &'static str), u64>,
     /// How many different pairs of a request and an action there are to draw from.
     pub pairs: u64,
+    /// How many findings did not show again: a busy machine can look like a wrong client.
+    pub unconfirmed: u64,
     /// The properties that could not be judged, and why.
     pub not_judged: Vec<(Property, &'static str)>,
     /// The TTL and the lock-delay of the contenders' sessions, as far as they were seen.
@@ -168,10 +186,15 @@ pub struct Search {
     /// How many runs have been handed out and are not back.
     open: u64,
     phase: Phase,
+    /// The requests of the plain runs.
+    learned: Vec<Place>,
     draw: Option<Draw>,
     known: Vec<Schedule>,
     summary: Summary,
     broken: Option<Broken>,
+    /// The schedule of a search that only replays it.
+    replayed: Option<Schedule>,
+    replays_done: u32,
     is_stopped: bool,
 }
 
@@ -194,12 +217,29 @@ impl Search {
             last: 0,
             open: 0,
             phase: Phase::Plain(0),
+            learned: Vec::new(),
             draw: None,
             known: Vec::new(),
             summary: Summary::default(),
             broken: None,
+            replayed: None,
+            replays_done: 0,
             is_stopped: false,
         }
+    }
+
+    /// Begins with a schedule that is only replayed, as often as the options say.
+    #[must_use]
+    pub fn replay(options: Options, schedule: Schedule) -> Self {
+        let mut search = Self::new(options);
+        search.phase = Phase::Replay(0);
+        search.replayed = Some(schedule);
+        search
+    }
+
+    /// Forgets the runs that are under way: their outcomes will not come.
+    pub fn forget_open(&mut self) {
+        self.open = 0;
     }
 
     /// Returns the next run to make; `None` while the outcomes of others are needed first, or when the search is over.
@@ -221,7 +261,9 @@ impl Search {
             Phase::Shrink(shrink) => (shrink.next()?, Purpose::Shrink),
             Phase::Replay(given) if *given < self.options.replays => {
                 *given += 1;
-                (self.broken.as_ref()?.schedule.clone(), Purpose::Replay)
+                let found = self.broken.as_ref().map(|broken| &broken.schedule);
+                let schedule = self.replayed.as_ref().or(found)?;
+                (schedule.clone(), Purpose::Replay)
             }
             Phase::Plain(_) | Phase::Replay(_) | Phase::Over => return None,
         };
@@ -244,7 +286,7 @@ impl Search {
 
     /// Takes the outcome of a run. Returns its judgement.
     pub fn done(&mut self, job: &Job, outcome: Outcome) -> Judgement {
-        self.open -= 1;
+        self.open = self.open.saturating_sub(1);
         let judgement = judge(&outcome.run, &self.options.limits);
         *self.summary.runs.entry(job.purpose).or_default() += 1;
         self.count(job, &outcome, &judgement);
@@ -262,12 +304,16 @@ impl Search {
                     broken.seed = job.seed;
                     broken.run = outcome.run;
                 }
-                if shrink.is_over() {
+                if shrink.is_unconfirmed() {
+                    self.summary.unconfirmed += 1;
+                    self.broken = None;
+                    self.phase = Phase::Try;
+                } else if shrink.is_over() {
                     self.phase = Phase::Replay(0);
                 }
             }
             Phase::Replay(_) if job.purpose == Purpose::Replay => {
-                self.replayed(job, &outcome, &judgement)
+                self.replayed(job, outcome, &judgement);
             }
             Phase::Plain(_) | Phase::Try => self.tried(job, outcome, &judgement),
             // What others found first.
@@ -276,23 +322,27 @@ impl Search {
         judgement
     }
 
-    fn replayed(&mut self, job: &Job, outcome: &Outcome, judgement: &Judgement) {
-        let Some(broken) = &mut self.broken else {
-            return;
-        };
+    fn replayed(&mut self, job: &Job, outcome: Outcome, judgement: &Judgement) {
+        self.replays_done += 1;
+        let wanted = self.broken.as_ref().map(|broken| broken.finding.property);
         let mut findings = judgement.findings.iter();
-        let found = findings.find(|finding| finding.property == broken.finding.property);
-        broken.replays.0 += u32::from(found.is_some());
-        broken.replays.1 += 1;
-        if self.options.is_exact {
-            let same = outcome.run == broken.run;
-            broken.is_repeated = Some(same && broken.is_repeated != Some(false));
-        } else if let Some(found) = found {
-            broken.finding = found.clone();
-            broken.run = outcome.run.clone();
-            broken.seed = job.seed;
+        let found = findings.find(|one| wanted.is_none_or(|wanted| wanted == one.property));
+        if let (None, Some(found)) = (&self.broken, found) {
+            self.broken = Some(Broken::new(job, outcome.run.clone(), found));
         }
-        if broken.replays.1 == self.options.replays {
+        if let Some(broken) = &mut self.broken {
+            broken.replays.0 += u32::from(found.is_some());
+            broken.replays.1 = self.replays_done;
+            if self.options.is_exact {
+                let same = outcome.run == broken.run;
+                broken.is_repeated = Some(same && broken.is_repeated != Some(false));
+            } else if let Some(found) = found {
+                broken.finding = found.clone();
+                broken.run = outcome.run;
+                broken.seed = job.seed;
+            }
+        }
+        if self.replays_done == self.options.replays {
             self.phase = Phase::Over;
         }
     }
@@ -302,17 +352,7 @@ impl Search {
         self.summary.takeovers += u64::from(judgement.has_takeover);
         self.summary.losses += u64::from(judgement.has_loss);
         if let Some(finding) = judgement.findings.first() {
-            let broken = Broken {
-                finding: finding.clone(),
-                first: job.schedule.clone(),
-                schedule: job.schedule.clone(),
-                seed: job.seed,
-                run: outcome.run,
-                found_in: job.number,
-                purpose: job.purpose,
-                replays: (0, 0),
-                is_repeated: None,
-            };
+            let broken = Broken::new(job, outcome.run, finding);
             let times = self.summary.ttl.0;
             let tries = if self.options.is_exact { 1 } else { 5 };
             self.phase = Phase::Shrink(Box::new(Shrink::new(
@@ -325,17 +365,20 @@ impl Search {
             return;
         }
         if job.purpose == Purpose::Plain {
-            self.learn(&outcome.places);
             let plain = self.summary.runs.get(&Purpose::Plain);
-            if plain.is_some_and(|done| *done >= PLAIN) {
+            let is_first = plain.is_none_or(|done| *done < PLAIN);
+            self.learned.extend(outcome.places);
+            if !is_first {
+                self.learn();
                 self.phase = Phase::Try;
             }
         }
     }
 
-    /// Learns from a plain run which requests there are.
-    fn learn(&mut self, places: &[Place]) {
+    /// Makes schedules of the requests of the plain runs.
+    fn learn(&mut self) {
         let (ttl, lock_delay) = self.summary.ttl;
+        let places = &self.learned;
         self.known = known::schedules(places, self.options.contenders, ttl, lock_delay);
         // The first are tried first.
         self.known.reverse();
@@ -352,8 +395,12 @@ impl Search {
             let pair = (place.kind.name(), action.name());
             *self.summary.coverage.entry(pair).or_default() += 1;
         }
-        if !matches!(job.purpose, Purpose::Shrink | Purpose::Replay) {
-            self.summary.not_judged.clone_from(&judgement.not_judged);
+        // What one run shows, all runs of the same program can.
+        let missing = &mut self.summary.not_judged;
+        if self.summary.runs.values().sum::<u64>() == 1
+            || judgement.not_judged.len() < missing.len()
+        {
+            missing.clone_from(&judgement.not_judged);
         }
     }
 

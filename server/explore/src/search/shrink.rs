@@ -15,6 +15,8 @@ pub(super) struct Shrink {
     /// How often a candidate is tried.
     tries: u32,
     current: Option<Tried>,
+    /// Whether what was found has shown again; always where runs are exact.
+    is_confirmed: bool,
 }
 
 /// A candidate: how often it was handed out, and what came back.
@@ -35,6 +37,7 @@ impl Shrink {
             left: Vec::new(),
             tries,
             current: None,
+            is_confirmed: tries == 1,
         };
         shrink.left = shrink.candidates();
         // What was never met has done nothing.
@@ -43,6 +46,9 @@ impl Shrink {
         if only_met.decisions.len() < found.decisions.len() {
             shrink.left.push(only_met);
         }
+        if !shrink.is_confirmed {
+            shrink.left.push(found.clone());
+        }
         shrink.take();
         shrink
     }
@@ -50,6 +56,11 @@ impl Shrink {
     /// Returns the smallest schedule so far.
     pub(super) fn best(&self) -> &Schedule {
         &self.best
+    }
+
+    /// Returns whether what was found has not shown again.
+    pub(super) fn is_unconfirmed(&self) -> bool {
+        self.is_over() && !self.is_confirmed
     }
 
     /// Returns whether no candidate is left.
@@ -80,12 +91,17 @@ impl Shrink {
         };
         tried.broken += u32::from(is_broken);
         tried.whole += u32::from(!is_broken);
-        if tried.broken >= majority {
+        if tried.broken >= majority && !self.is_confirmed {
+            self.is_confirmed = true;
+            self.take();
+        } else if tried.broken >= majority {
             self.best = tried.schedule.clone();
             self.left = self.candidates();
             self.take();
-        } else if tried.whole >= majority {
+        } else if tried.whole >= majority && self.is_confirmed {
             self.take();
+        } else if tried.whole >= majority {
+            self.current = None;
         }
     }
 
@@ -183,6 +199,10 @@ mod tests {
             .expect("valid");
         let met = found.decisions.clone();
         let mut shrink = Shrink::new(&found, &met, Duration::from_secs(1), 5);
+        assert_eq!(shrink.next(), Some(found.clone()), "first it is confirmed");
+        for _ in 0..3 {
+            shrink.done(&found, true);
+        }
         let first = shrink.next().expect("a candidate");
         let outcomes = [true, false, true, false, true];
         for is_broken in outcomes {
@@ -190,5 +210,15 @@ mod tests {
         }
         assert_eq!(*shrink.best(), first);
         assert_eq!(first.decisions.len(), 1);
+    }
+
+    #[test]
+    fn what_does_not_show_again_is_not_confirmed() {
+        let found: Schedule = "a renew 1: hold".parse().expect("valid");
+        let mut shrink = Shrink::new(&found, &found.decisions, Duration::from_secs(1), 5);
+        for is_broken in [true, false, false, false] {
+            shrink.done(&found, is_broken);
+        }
+        assert!(shrink.is_unconfirmed());
     }
 }

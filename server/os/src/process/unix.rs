@@ -79,6 +79,19 @@ impl ProcessGroup {
         );
     }
 
+    /// Stops all where they are, or lets them go on. Returns whether this system can.
+    pub fn pause(&mut self, child: &mut Child, paused: bool) -> bool {
+        self.send(
+            child,
+            if paused {
+                rustix::process::Signal::STOP
+            } else {
+                rustix::process::Signal::CONT
+            },
+        );
+        true
+    }
+
     /// Kills all. Programs that have ended are ignored.
     pub fn kill(&mut self, child: &mut Child) {
         self.send(child, rustix::process::Signal::KILL);

@@ -83,6 +83,11 @@ impl ProcessGroup {
         }
     }
 
+    /// Stops all where they are, or lets them go on. Returns whether this system can.
+    pub fn pause(&mut self, _child: &mut Child, _paused: bool) -> bool {
+        false
+    }
+
     /// Kills all. Programs that have ended are ignored.
     pub fn kill(&mut self, child: &mut Child) {
         if let Some(job) = self.job.take()

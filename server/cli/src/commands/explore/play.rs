@@ -1,0 +1,224 @@
+//! One run: a server, an address for each contender, and its process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use proconsul::in_runtime::RuntimeServer;
+use proconsul::{Server, Version};
+use proconsul_explore::{
+    Contender, Contenders, Job, Limits, Outcome, Property, Run, Setup, Stage, judge,
+};
+use proconsul_os::time::{self, delay};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use super::contender::{Process, Program};
+
+/// What a run is made of, beside its schedule.
+#[derive(Clone, Debug)]
+pub(super) struct Play {
+    pub(super) program: Program,
+    pub(super) guard: Option<String>,
+    pub(super) limits: Limits,
+    pub(super) session_ttl_min: Duration,
+    pub(super) version: Version,
+    /// The keys that are changed all the time.
+    pub(super) changed: Vec<String>,
+}
+
+/// How often a run is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long a contender may take to its first request.
+const FIRST_REQUEST: Duration = Duration::from_secs(15);
+/// How long a contender that has sent a request is given to acquire the lock before the next one starts.
+const FIRST_ACQUIRE: Duration = Duration::from_millis(400);
+/// How often keys are changed.
+const CHANGE: Duration = Duration::from_millis(500);
+/// The shortest run.
+const SHORTEST: Duration = Duration::from_secs(3);
+/// The longest time for decisions that are not met.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The contenders of a run.
+struct Processes(Vec<Process>);
+
+impl Contenders for Processes {
+    fn pause(&self, contender: Contender, paused: bool) {
+        self.0[contender.index()].pause(paused);
+    }
+
+    fn run(&self, contender: Contender, runs: bool) {
+        let process = &self.0[contender.index()];
+        if !runs {
+            process.kill();
+        } else if let Err(error) = process.start() {
+            // It has started before.
+            process.note(&error);
+        }
+    }
+}
+
+impl Play {
+    /// Makes one run.
+    ///
+    /// # Errors
+    /// The server or a contender cannot be started.
+    pub(super) async fn play(&self, job: &Job) -> Result<Outcome, String> {
+        let builder = Server::builder().seed(job.seed).version(self.version);
+        let builder = builder.session_ttl_min(self.session_ttl_min);
+        let server = builder.in_runtime().map_err(|error| error.to_string())?;
+        let server = Arc::new(server);
+        let stage = Stage::new(&job.schedule, &server);
+        let mut processes = Vec::new();
+        // Dropping it ends them.
+        let mut listening = JoinSet::new();
+        for name in Contender::all(job.schedule.contenders) {
+            let address = listen(&server, name, &mut listening).await?;
+            processes.push(Process::new(name, address, &self.program, &server));
+        }
+        let processes = Processes(processes);
+        let is_slow = AtomicBool::new(false);
+        let ended = tokio::select! {
+            ended = self.watch(job, &server, &stage, &processes, &is_slow) => ended,
+            () = stage.play(&processes) => Ok(()),
+            () = self.change_keys(&server) => Ok(()),
+        };
+        ended?;
+        let mut outcome = self.outcome(job, &server, &stage);
+        if is_slow.load(Ordering::Relaxed) {
+            // What a contender says may have come late.
+            outcome.run.setup.tells_beliefs = false;
+        }
+        Ok(outcome)
+    }
+
+    fn outcome(&self, job: &Job, server: &RuntimeServer, stage: &Stage) -> Outcome {
+        let setup = Setup {
+            schedule: job.schedule.to_string(),
+            contenders: job.schedule.contenders,
+            seed: job.seed,
+            guard: self.guard.clone(),
+            ..Setup::default()
+        };
+        let mut run = Run::of(server, setup);
+        run.setup.tells_beliefs = run.has_beliefs();
+        Outcome {
+            run,
+            places: stage.places(),
+            met: stage.met(),
+        }
+    }
+
+    /// Starts the contenders one after another, and waits until the run proves what it can.
+    async fn watch(
+        &self,
+        job: &Job,
+        server: &RuntimeServer,
+        stage: &Stage,
+        processes: &Processes,
+        is_slow: &AtomicBool,
+    ) -> Result<(), String> {
+        for (name, process) in Contender::all(job.schedule.contenders).zip(&processes.0) {
+            process.start()?;
+            self.until_it_competes(stage, name, process).await;
+        }
+        let began = time::elapsed();
+        let mut found_at = None;
+        loop {
+            let looked = time::elapsed();
+            delay(LOOK).await;
+            let now = time::elapsed();
+            let late = (now - looked).saturating_sub(LOOK);
+            if late > self.limits.slack / 2 {
+                is_slow.store(true, Ordering::Relaxed);
+            }
+            let runs = processes.0.iter().filter(|process| process.look()).count();
+            let judgement = judge(&self.outcome(job, server, stage).run, &self.limits);
+            let (ttl, lock_delay) = (judgement.ttl, judgement.lock_delay);
+            let change = 2 * ttl + lock_delay + self.limits.slack + Duration::from_millis(500);
+            if let Some(finding) = judgement.findings.first() {
+                // What follows from it may be worse, once another takes over.
+                let may_be_worse = finding.property == Property::NoticedLate;
+                let patience = if may_be_worse {
+                    self.limits.bound
+                } else {
+                    Duration::ZERO
+                };
+                let found_at = *found_at.get_or_insert(now);
+                if now - found_at > patience || stage.is_busy() || runs == 0 {
+                    return Ok(());
+                }
+                continue;
+            }
+            let passed = now - began;
+            let plain = SHORTEST.max(4 * ttl).min(LONGEST);
+            let quiet = stage.quiet_since().map(|since| server.now().since(since));
+            let is_plain = job.schedule.decisions.is_empty();
+            let is_over = match quiet {
+                None => passed > plain + ttl,
+                Some(_) if is_plain => passed > plain,
+                Some(quiet) if self.is_calm(job, stage) => quiet > change,
+                Some(quiet) => quiet > change + self.limits.bound,
+            };
+            if is_over || runs == 0 && passed > SHORTEST {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Returns whether a contender holds a lock, so that there is nothing to wait for.
+    fn is_calm(&self, job: &Job, stage: &Stage) -> bool {
+        let mut all = Contender::all(job.schedule.contenders);
+        self.changed.is_empty() && all.any(|one| stage.holds(one).0 > 0)
+    }
+
+    async fn until_it_competes(&self, stage: &Stage, name: Contender, process: &Process) {
+        let began = time::elapsed();
+        let mut first = None;
+        while time::elapsed() - began < FIRST_REQUEST && process.look() {
+            let (_, acquires) = stage.holds(name);
+            let now = time::elapsed();
+            if first.is_none() && stage.places().iter().any(|place| place.contender == name) {
+                first = Some(now);
+            }
+            if acquires > 0 || first.is_some_and(|first| now - first > FIRST_ACQUIRE) {
+                return;
+            }
+            delay(LOOK / 5).await;
+        }
+    }
+
+    /// Changes keys, and never ends.
+    async fn change_keys(&self, server: &RuntimeServer) {
+        for number in 1_u64.. {
+            delay(CHANGE).await;
+            for key in &self.changed {
+                server.kv().put(key, number.to_string());
+            }
+        }
+    }
+}
+
+/// Serves a new address, whose clients are all one contender.
+///
+/// # Errors
+/// The operating system's error.
+async fn listen(
+    server: &Arc<RuntimeServer>,
+    name: Contender,
+    listening: &mut JoinSet<()>,
+) -> Result<String, String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await;
+    let listener = listener.map_err(|error| error.to_string())?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let server = Arc::clone(server);
+    listening.spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            // Consul sets it, too.
+            let _best_effort = stream.set_nodelay(true);
+            server.serve_connection(stream, Some(name.address()));
+        }
+    });
+    Ok(address.to_string())
+}
