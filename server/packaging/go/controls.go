@@ -582,6 +582,9 @@ const KindTokenUnknown Kind = "token-unknown"
 // KindRowsRemoved is rows-removed: An answer lacks what its token may not see.
 const KindRowsRemoved Kind = "rows-removed"
 
+// KindBelief is belief: A program said whether it believes that it holds a lock.
+const KindBelief Kind = "belief"
+
 // KindControl is control: The test did something to the server.
 const KindControl Kind = "control"
 
@@ -684,6 +687,8 @@ type Record struct {
 	Client string `json:"client,omitempty"`
 	// The fault that hit a request, in words; null when none did.
 	Fault string `json:"fault,omitempty"`
+	// Whether that program believes that it holds the lock.
+	Holds bool `json:"holds,omitempty"`
 	// The key that the record is about.
 	Key string `json:"key,omitempty"`
 	// How many keys were deleted.
@@ -702,6 +707,8 @@ type Record struct {
 	Permission string `json:"permission,omitempty"`
 	// What the deleted keys start with.
 	Prefix string `json:"prefix,omitempty"`
+	// The program that said what it believes.
+	Program string `json:"program,omitempty"`
 	// The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`.
 	Request uint64 `json:"request,omitempty"`
 	// How many rows were removed from an answer.
@@ -820,6 +827,26 @@ func (c *Controls) Auto(clients uint64) {
 	body := given{}
 	body.set("clients", clients, true)
 	c.call("POST", "/clock/auto", nil, body, nil)
+}
+
+// BelieveOptions are the arguments of Believe. What is zero is left out.
+type BelieveOptions struct {
+	// The name of the program.
+	Program string
+	// Whether it believes that it holds the lock.
+	Holds bool
+	// The fencing token with which it holds the lock, if it has one.
+	FencingToken string
+}
+
+// Believe returns records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges programs by this, and the history shows it.
+func (c *Controls) Believe(options BelieveOptions) {
+	c.t.Helper()
+	body := given{}
+	body.set("program", options.Program, true)
+	body.set("holds", options.Holds, true)
+	body.set("fencing_token", options.FencingToken, false)
+	c.call("POST", "/beliefs", nil, body, nil)
 }
 
 // Blocked returns the blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved.

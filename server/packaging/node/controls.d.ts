@@ -367,9 +367,10 @@ export interface InstalledRule {
  * - `access-denied`: A request was refused: its token lacks a permission.
  * - `token-unknown`: A request was refused: its token is unknown.
  * - `rows-removed`: An answer lacks what its token may not see.
+ * - `belief`: A program said whether it believes that it holds a lock.
  * - `control`: The test did something to the server.
  */
-export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "key-tree-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "control";
+export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "key-tree-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "belief" | "control";
 
 /** A server that was started on demand. */
 export interface Listed {
@@ -460,6 +461,8 @@ export interface Record {
   client?: string | null;
   /** The fault that hit a request, in words; null when none did. */
   fault?: string | null;
+  /** Whether that program believes that it holds the lock. */
+  holds?: boolean | null;
   /** The key that the record is about. */
   key?: string | null;
   /** How many keys were deleted. */
@@ -478,6 +481,8 @@ export interface Record {
   permission?: string | null;
   /** What the deleted keys start with. */
   prefix?: string | null;
+  /** The program that said what it believes. */
+  program?: string | null;
   /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`. */
   request?: number | null;
   /** How many rows were removed from an answer. */
@@ -570,6 +575,15 @@ export class Controls {
   /** Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
    * @param clients How many requests have to be open, at least 1: one for each program that waits. */
   auto(clients: number): Promise<void>;
+  /** Records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges programs by this, and the history shows it. */
+  believe(options: {
+    /** The name of the program. */
+    program: string;
+    /** Whether it believes that it holds the lock. */
+    holds: boolean;
+    /** The fencing token with which it holds the lock, if it has one. */
+    fencingToken?: string;
+  }): Promise<void>;
   /** The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved. */
   blocked(): Promise<Waiting>;
   /** Gives the policies of a token other rules. They count for all tokens with these policies. */

@@ -30,6 +30,11 @@ export class Controls {
     return this.call("POST", "/clock/auto", { body: { clients: clients } });
   }
 
+  believe(options) {
+    onlyKnown(options, "program", "holds", "fencingToken");
+    return this.call("POST", "/beliefs", { body: { program: options.program, holds: options.holds, fencing_token: options.fencingToken } });
+  }
+
   blocked() {
     return this.call("GET", "/blocked");
   }

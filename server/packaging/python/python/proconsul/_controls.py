@@ -30,7 +30,7 @@ ErrorName = Literal["no-cluster-leader", "rpc-eof", "rpc-connection-refused", "l
 - `acl-not-found`: 403 `ACL not found`: the token is unknown.
 """
 
-Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "key-tree-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "control"]
+Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "key-deleted", "key-tree-deleted", "write-refused", "acquired", "acquire-refused", "released", "release-refused", "lock-delay-began", "lock-delay-ended", "session-created", "session-renewed", "session-refused", "session-ended", "catalog-changed", "tombstones-reaped", "access-denied", "token-unknown", "rows-removed", "belief", "control"]
 """A kind of record.
 
 - `request`: A request arrived.
@@ -57,6 +57,7 @@ Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "
 - `access-denied`: A request was refused: its token lacks a permission.
 - `token-unknown`: A request was refused: its token is unknown.
 - `rows-removed`: An answer lacks what its token may not see.
+- `belief`: A program said whether it believes that it holds a lock.
 - `control`: The test did something to the server.
 """
 
@@ -528,6 +529,8 @@ class Record(TypedDict):
     """The address that a request came from; null for one through a Unix socket."""
     fault: NotRequired[str | None]
     """The fault that hit a request, in words; null when none did."""
+    holds: NotRequired[bool | None]
+    """Whether that program believes that it holds the lock."""
     key: NotRequired[str | None]
     """The key that the record is about."""
     keys: NotRequired[int | None]
@@ -546,6 +549,8 @@ class Record(TypedDict):
     """What the token lacks, such as `key:write`."""
     prefix: NotRequired[str | None]
     """What the deleted keys start with."""
+    program: NotRequired[str | None]
+    """The program that said what it believes."""
     request: NotRequired[int | None]
     """The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`."""
     rows: NotRequired[int | None]
@@ -713,6 +718,15 @@ class Controls:
         clients: How many requests have to be open, at least 1: one for each program that waits.
         """
         self._call("POST", "/clock/auto", body=_given({"clients": clients}))
+
+    def believe(self, program: str, holds: bool, *, fencing_token: str | None = None) -> None:
+        """Records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges programs by this, and the history shows it.
+
+        program: The name of the program.
+        holds: Whether it believes that it holds the lock.
+        fencing_token: The fencing token with which it holds the lock, if it has one.
+        """
+        self._call("POST", "/beliefs", body=_given({"program": program, "holds": holds, "fencing_token": fencing_token}))
 
     def blocked(self) -> Waiting:
         """The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved."""
@@ -1077,6 +1091,10 @@ class AsyncControls:
     async def auto(self, clients: int) -> None:
         """As `Controls.auto`."""
         return await asyncio.to_thread(self.sync.auto, clients=clients)
+
+    async def believe(self, program: str, holds: bool, *, fencing_token: str | None = None) -> None:
+        """As `Controls.believe`."""
+        return await asyncio.to_thread(self.sync.believe, program=program, holds=holds, fencing_token=fencing_token)
 
     async def blocked(self) -> Waiting:
         """As `Controls.blocked`."""

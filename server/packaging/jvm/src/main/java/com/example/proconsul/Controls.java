@@ -44,6 +44,27 @@ public abstract class Controls {
         call("POST", "/clock/auto", null, given);
     }
 
+    /**
+     * Records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges programs by this, and the history shows it.
+     * @param program The name of the program.
+     * @param holds Whether it believes that it holds the lock.
+     */
+    public void believe(String program, boolean holds) {
+        believe(program, holds, new BelieveOptions());
+    }
+
+    /**
+     * Records that a program believes from now on that it holds a lock, or that it does not: `proconsul explore` judges programs by this, and the history shows it.
+     * @param program The name of the program.
+     * @param holds Whether it believes that it holds the lock.
+     */
+    public void believe(String program, boolean holds, BelieveOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
+        given.put("program", program);
+        given.put("holds", holds);
+        call("POST", "/beliefs", null, given);
+    }
+
     /** The blocking queries that wait now, and the requests that faults hold: where the clock stands still, they wait until it is moved. */
     public Waiting blocked() {
         return Waiting.of(call("GET", "/blocked", null, null));
@@ -525,6 +546,15 @@ public abstract class Controls {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("prefix", prefix);
         return Woken.of(call("POST", "/wakes/spurious", null, given));
+    }
+
+    /** The arguments of `believe` that can be left out. */
+    public static final class BelieveOptions extends Fields {
+        /** The fencing token with which it holds the lock, if it has one. */
+        public BelieveOptions fencingToken(String fencingToken) {
+            set("fencing_token", fencingToken);
+            return this;
+        }
     }
 
     /** The arguments of `delayWakes` that can be left out. */
@@ -1642,6 +1672,8 @@ public abstract class Controls {
         TOKEN_UNKNOWN,
         /** An answer lacks what its token may not see. */
         ROWS_REMOVED,
+        /** A program said whether it believes that it holds a lock. */
+        BELIEF,
         /** The test did something to the server. */
         CONTROL;
 
@@ -1884,6 +1916,11 @@ public abstract class Controls {
             return field("fault", String.class::cast);
         }
 
+        /** Whether that program believes that it holds the lock. */
+        public Boolean holds() {
+            return field("holds", Boolean.class::cast);
+        }
+
         /** The key that the record is about. */
         public String key() {
             return field("key", String.class::cast);
@@ -1927,6 +1964,11 @@ public abstract class Controls {
         /** What the deleted keys start with. */
         public String prefix() {
             return field("prefix", String.class::cast);
+        }
+
+        /** The program that said what it believes. */
+        public String program() {
+            return field("program", String.class::cast);
         }
 
         /** The number of the request, of the kinds `request`, `answer`, `blocked`, `woken`, `held`, `access-denied`, `token-unknown` and `rows-removed`. */
