@@ -25,6 +25,10 @@ pub enum Action {
     Error(ConsulError),
     /// A blocking query is answered although nothing has changed.
     Wake,
+    /// A read with `?stale` is answered by a server that has nothing yet.
+    Empty,
+    /// The token of the request is revoked.
+    RevokeToken,
     /// Every index goes back, as with a server that is restored.
     LowerIndexes,
     /// The sessions of a contender are destroyed by somebody else.
@@ -59,6 +63,8 @@ const SOURCES: &[(&str, &str)] = &[
     ("lose-response", "the network"),
     ("error", "cluster.md 2.5, 3.3, 3.6; kv.md 6.4"),
     ("wake", "kv.md 5.4"),
+    ("empty", "cluster.md 3.15"),
+    ("revoke-token", "acl.md 2"),
     ("lower-indexes", "kv.md 4.3; operator.md 6"),
     ("destroy-sessions", "session.md 3.1.r1"),
     ("fail-node", "session.md 3.1.r2"),
@@ -86,7 +92,11 @@ impl Action {
     /// Returns whether the action makes sense at a request of this kind.
     #[must_use]
     pub fn fits(&self, kind: RequestKind) -> bool {
-        *self != Self::Wake || kind == RequestKind::Watch
+        match self {
+            Self::Wake => kind == RequestKind::Watch,
+            Self::Empty => matches!(kind, RequestKind::Watch | RequestKind::Read),
+            _ => true,
+        }
     }
 
     /// Returns whether the action hits one request alone.
@@ -101,6 +111,7 @@ impl Action {
                 | Self::LoseResponse
                 | Self::Error(_)
                 | Self::Wake
+                | Self::Empty
         )
     }
 
@@ -115,6 +126,8 @@ impl Action {
             Self::LoseResponse => "lose-response",
             Self::Error(_) => "error",
             Self::Wake => "wake",
+            Self::Empty => "empty",
+            Self::RevokeToken => "revoke-token",
             Self::LowerIndexes => "lower-indexes",
             Self::DestroySessions(_) => "destroy-sessions",
             Self::FailNode => "fail-node",
@@ -221,6 +234,8 @@ impl FromStr for Action {
                 Self::Error(error.ok_or_else(unknown)?.clone())
             }
             ["wake"] => Self::Wake,
+            ["empty"] => Self::Empty,
+            ["revoke-token"] => Self::RevokeToken,
             ["lower-indexes"] => Self::LowerIndexes,
             ["destroy-sessions", one] => Self::DestroySessions(one.parse()?),
             ["fail-node"] => Self::FailNode,
@@ -268,6 +283,8 @@ mod tests {
             "lose-response",
             "error leadership-lost",
             "wake",
+            "empty",
+            "revoke-token",
             "lower-indexes",
             "destroy-sessions a",
             "fail-node",

@@ -3,16 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::IpAddr;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use proconsul_core::control::Controls;
 use proconsul_engine::faults::{
-    Asked, Cut, Director, Effect, LeaderLoss, Link, Phase, Plan, RequestKind,
+    AclChange, Asked, Cut, Director, Effect, LeaderLoss, Link, Moment, Past, Phase, Plan,
+    RequestKind,
 };
 use proconsul_engine::history::{Filter, Happened, Kind};
 use proconsul_engine::sync::{Event, either};
+use proconsul_store::Store;
 use proconsul_store::timestamp::Timestamp;
 
 use crate::action::Action;
@@ -30,6 +33,17 @@ const BUSY_WITHIN: Duration = Duration::from_secs(1);
 /// What begins the records of what a schedule does.
 pub(crate) const NOTE: &str = "schedule: ";
 
+/// What a schedule does to the state of Consul, from outside of all contenders.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A session is destroyed.
+    DestroySession(String),
+    /// A key is deleted.
+    DeleteKey(String),
+    /// The check `serfHealth` of the node turns critical, and then passing.
+    FailNode,
+}
+
 /// What only a driver can do to the contenders, which it runs.
 pub trait Contenders: Send + Sync {
     /// Stops the process of a contender where it is, as SIGSTOP does, or lets it go on. Its link is silent meanwhile.
@@ -37,12 +51,20 @@ pub trait Contenders: Send + Sync {
 
     /// Kills the process of a contender, or starts it anew.
     fn run(&self, contender: Contender, runs: bool);
+
+    /// Returns the future that changes the Consul which the contenders use; `None` if that is the server of the stage, which
+    /// then changes it.
+    fn change(&self, _change: &Change) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+        None
+    }
 }
 
 /// Directs one server for one run.
 pub struct Stage {
     schedule: Schedule,
     controls: Controls,
+    /// The state in which the run began.
+    empty: Past,
     state: Mutex<State>,
     changed: Event,
 }
@@ -108,6 +130,7 @@ impl Stage {
         let stage = Arc::new(Self {
             schedule: schedule.clone(),
             controls: controls.clone(),
+            empty: Past::new(Store::clone(&controls.engine().snapshot())),
             state: Mutex::new(State {
                 contenders: contenders.map(|_| Of::default()).collect(),
                 ..State::default()
@@ -124,6 +147,12 @@ impl Stage {
             let changed = self.changed.next();
             let order = self.state.lock().orders.pop_front();
             if let Some(action) = order {
+                for change in self.changes(&action) {
+                    match contenders.change(&change) {
+                        Some(changing) => changing.await,
+                        None => self.change(&change),
+                    }
+                }
                 self.act(&action, contenders);
                 self.go_on();
                 continue;
@@ -176,7 +205,6 @@ impl Stage {
     }
 
     fn act(&self, action: &Action, contenders: &dyn Contenders) {
-        self.state.lock().read_history(&self.controls);
         let now = self.controls.now();
         let ends = |after: Duration, end: End| {
             self.state.lock().ends.push((now.plus(after), end));
@@ -184,14 +212,6 @@ impl Stage {
         match action {
             Action::Wake => ends(WAKE_AFTER, End::Wake),
             Action::LowerIndexes => self.controls.lower_indexes(INDEXES_BACK),
-            Action::DestroySessions(one) => self.destroy_sessions(*one),
-            Action::FailNode => self.fail_node(),
-            Action::DeleteLock(one) => {
-                let held = self.state.lock().contenders[one.index()].holds.clone();
-                for key in held {
-                    self.controls.kv().delete(key);
-                }
-            }
             Action::LoseLeader => {
                 let loss = LeaderLoss::begins(Phase::Unreachable, Duration::from_secs(2));
                 let loss = loss.then(Phase::Electing, Duration::from_secs(1));
@@ -224,33 +244,56 @@ impl Stage {
                 contenders.run(*one, false);
                 ends(*lasts, End::Restart(*one));
             }
-            Action::Delay(_)
+            Action::DestroySessions(_)
+            | Action::FailNode
+            | Action::DeleteLock(_)
+            | Action::Delay(_)
             | Action::DelayResponse(_)
             | Action::Hold
             | Action::LoseRequest
             | Action::LoseResponse
+            | Action::Empty
+            | Action::RevokeToken
             | Action::Error(_) => {}
         }
     }
 
-    fn destroy_sessions(&self, contender: Contender) {
-        let sessions = self.state.lock().sessions.clone();
-        for (session, of) in sessions {
-            if of == contender {
-                self.controls
-                    .sessions()
-                    .destroy(&session)
-                    .expect("it is an id of ours");
+    /// Returns what an action changes in the state of Consul.
+    fn changes(&self, action: &Action) -> Vec<Change> {
+        let mut state = self.state.lock();
+        state.read_history(&self.controls);
+        match action {
+            Action::DestroySessions(one) => {
+                let own = state.sessions.iter().filter(|(_, of)| *of == one);
+                own.map(|(session, _)| Change::DestroySession(session.clone()))
+                    .collect()
             }
+            Action::DeleteLock(one) => {
+                let held = state.contenders[one.index()].holds.iter().cloned();
+                held.map(Change::DeleteKey).collect()
+            }
+            Action::FailNode => vec![Change::FailNode],
+            _ => Vec::new(),
         }
     }
 
-    /// Turns the check `serfHealth` critical, and then passing.
-    fn fail_node(&self) {
-        let (catalog, node) = (self.controls.catalog(), self.controls.node_name());
-        // Somebody has deregistered the node, and its sessions have ended with it.
-        let _unknown = catalog.fail_check(node, "serfHealth");
-        let _unknown = catalog.pass_check(node, "serfHealth");
+    /// Changes the state of the stage's own server.
+    fn change(&self, change: &Change) {
+        match change {
+            Change::DestroySession(session) => {
+                let destroyed = self.controls.sessions().destroy(session);
+                destroyed.expect("it is an id of ours");
+            }
+            Change::DeleteKey(key) => {
+                self.controls.kv().delete(key);
+            }
+            Change::FailNode => {
+                let (catalog, node) = (self.controls.catalog(), self.controls.node_name());
+                // Somebody has deregistered the node, and its sessions have ended with it.
+                let _unknown = catalog.fail_check(node, "serfHealth");
+                let _unknown = catalog.pass_check(node, "serfHealth");
+            }
+        }
     }
 
     fn end_what_is_due(&self, contenders: &dyn Contenders) {
@@ -337,7 +380,15 @@ impl Director for Stage {
             state.last_met = now;
             self.controls.note(&format!("{NOTE}{decision}"));
             match effect_of(&decision.action) {
-                Some(effect) => plan = Some(Plan::of(&effect, decision.to_string())),
+                // A read that wants the leader's state is answered as always.
+                Some(Effect::ReadFrom { .. }) if !asked.is_stale => {}
+                Some(effect) => {
+                    let read_from = matches!(effect, Effect::ReadFrom { .. });
+                    plan = Some(Plan {
+                        read_from: read_from.then(|| self.empty.clone()),
+                        ..Plan::of(&effect, decision.to_string())
+                    });
+                }
                 None => {
                     state.orders.push_back(decision.action.clone());
                     state.contenders[contender.index()].waits = true;
@@ -377,6 +428,11 @@ fn effect_of(action: &Action) -> Option<Effect> {
         Action::LoseRequest => Effect::Cut(Cut::Reset),
         Action::LoseResponse => Effect::AppliedThen(Cut::Reset),
         Action::Error(error) => Effect::Error(error.clone()),
+        Action::RevokeToken => Effect::ChangeAcls(AclChange::Revoke(Moment::Arrival)),
+        Action::Empty => Effect::ReadFrom {
+            checkpoint: String::new(),
+            last_contact: Duration::from_secs(1),
+        },
         _ => return None,
     })
 }

@@ -14,9 +14,12 @@ mod schedule;
 mod search;
 
 pub use action::Action;
-pub use director::{Contenders, Stage};
+pub use director::{Change, Contenders, Stage};
 pub use judge::{Finding, Judgement, Limits, Property, judge};
 pub use report::Report;
+pub use report::html::html;
+pub use report::junit::{annotation, junit};
+pub use report::test_code::{Language, test_code};
 pub use report::timeline::{Line, LineKind, session_names, timeline};
 pub use run::{Event, ReadError, Run, Setup, What};
 pub use schedule::{Contender, Decision, MOST_CONTENDERS, ParseError, Place, Schedule};

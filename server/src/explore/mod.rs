@@ -36,10 +36,10 @@
 mod contenders;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use proconsul_os::time::{self, delay};
 use tokio::runtime;
-use tokio::time::sleep;
 
 use crate::{Builder, Server};
 pub use contenders::Contender;
@@ -145,13 +145,17 @@ impl Explore {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let began = Instant::now();
+        let began = time::elapsed();
         let mut search = Search::new(self.options.clone());
+        let mut found_after = None;
         while let Some(job) = search.next() {
             let outcome = self.run(&job, &contender);
             search.done(&job, outcome);
+            if search.broken().is_some() {
+                found_after.get_or_insert(time::elapsed() - began);
+            }
         }
-        Report::of(&search, began.elapsed())
+        Report::of(&search, time::elapsed() - began, found_after)
     }
 
     /// Runs one schedule, such as one that a search has found, and returns what it breaks.
@@ -172,6 +176,7 @@ impl Explore {
             schedule: schedule.clone(),
             seed,
             purpose: Purpose::Replay,
+            wanted: None,
         };
         let outcome = self.run(&job, &contender);
         judge(&outcome.run, &self.options.limits)
@@ -204,10 +209,10 @@ impl Explore {
             let mut passed = Duration::ZERO;
             for number in 0..job.schedule.contenders {
                 tasks.start(number, contender);
-                sleep(APART).await;
+                delay(APART).await;
             }
             while passed < self.length && !self.is_settled(&stage, &server) && !stage.is_busy() {
-                sleep(STEP).await;
+                delay(STEP).await;
                 passed += STEP;
                 tasks.restart(contender);
             }

@@ -57,7 +57,7 @@ impl Default for Limits {
         Self {
             slack: Duration::from_millis(500),
             bound: Duration::from_secs(12),
-            requests: 200,
+            requests: 100,
             sessions: 3,
             only: Vec::new(),
         }

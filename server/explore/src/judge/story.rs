@@ -1,16 +1,19 @@
 //! A recorded run, as verdicts look at it: who held what, who believed what, and what each could know.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use proconsul_engine::faults::RequestKind;
-
+use super::call::{Answer, Call};
+use super::nanos;
 use crate::action::Action;
 use crate::run::{Event, Run, What};
 use crate::schedule::{Contender, Decision};
 
 /// A moment in nanoseconds of the server's clock.
 pub(super) type At = u64;
+
+/// How long there is no leader after [`Action::LoseLeader`].
+const NO_LEADER: Duration = Duration::from_secs(3);
 
 /// An interval of time; `to` is the end of the run for what has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,24 +31,10 @@ impl Span {
         self.from < other.to && other.from < self.to
     }
 
-    pub(super) fn length(self) -> Duration {
-        Duration::from_nanos(self.to.saturating_sub(self.from))
+    fn lasting(from: At, lasts: Duration) -> Self {
+        let to = from.saturating_add(nanos(lasts));
+        Self { from, to }
     }
-}
-
-/// A request.
-#[derive(Clone, Debug)]
-pub(super) struct Call {
-    pub(super) by: Option<Contender>,
-    pub(super) kind: RequestKind,
-    pub(super) target: String,
-    /// The key that its path names.
-    pub(super) key: Option<String>,
-    pub(super) at: At,
-    /// When it was answered, and with which status.
-    pub(super) answered: Option<(At, u16)>,
-    /// Whether the schedule did something to it.
-    pub(super) is_hit: bool,
 }
 
 /// A session.
@@ -53,10 +42,19 @@ pub(super) struct Call {
 pub(super) struct Session {
     pub(super) by: Option<Contender>,
     pub(super) ttl: Duration,
-    /// When the requests were sent that have created or renewed it and whose responses have arrived.
-    pub(super) leases: Vec<At>,
+    /// The requests that have created and renewed it.
+    pub(super) leases: Vec<Lease>,
     pub(super) created: At,
     pub(super) ended: Option<At>,
+}
+
+/// What makes a session live on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lease {
+    /// The number of the request.
+    pub(super) call: Option<u64>,
+    /// When the request was applied.
+    pub(super) applied: At,
 }
 
 /// A time during which a session held a key.
@@ -66,6 +64,8 @@ pub(super) struct Hold {
     pub(super) session: String,
     pub(super) by: Option<Contender>,
     pub(super) span: Span,
+    /// The number of the event that ended it; none comes after it if nothing has.
+    pub(super) end: u64,
     /// Whether it has ended.
     pub(super) is_over: bool,
     /// Why it ended.
@@ -81,8 +81,25 @@ pub(super) struct Hold {
 pub(super) struct Belief {
     pub(super) by: Contender,
     pub(super) span: Span,
-    pub(super) is_over: bool,
-    pub(super) token: Option<String>,
+    pub(super) end: BeliefEnd,
+}
+
+/// How a belief ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BeliefEnd {
+    Open,
+    /// The contender said so.
+    Said,
+    /// The contender was restarted, or ended by itself.
+    Died,
+}
+
+/// A fencing token that a contender gave out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) by: Contender,
+    pub(super) at: At,
+    pub(super) number: u64,
 }
 
 /// What a run comes to.
@@ -95,12 +112,27 @@ pub(super) struct Story<'a> {
     pub(super) sessions: BTreeMap<String, Session>,
     pub(super) holds: Vec<Hold>,
     pub(super) beliefs: Vec<Belief>,
-    /// When contenders stood still, or did not run.
+    pub(super) tokens: Vec<Token>,
+    /// Who has used which key as a lock or has read it, and when.
+    pub(super) used: BTreeMap<(&'a str, Contender), Vec<At>>,
+    /// The keys that are locks. What only one contender uses is none, such as a key for each session.
+    pub(super) locks: BTreeSet<String>,
+    /// When contenders stood still.
     pub(super) paused: Vec<(Contender, Span)>,
+    /// When contenders did not run, because the schedule started them anew.
+    pub(super) restarts: Vec<(Contender, Span)>,
     /// When the links of contenders were silent or cut.
     pub(super) apart: Vec<(Contender, Span)>,
-    /// When there was no leader.
-    pub(super) leaderless: Vec<Span>,
+    /// When requests of contenders were kept from them.
+    pub(super) kept: Vec<(Contender, Span)>,
+    /// When Consul could not serve anybody.
+    pub(super) outages: Vec<Span>,
+    /// When another server became the leader, which starts TTLs anew.
+    pub(super) leaders: Vec<At>,
+    /// When all indexes went back.
+    pub(super) lowered: Vec<At>,
+    /// Who has read what since then.
+    seen: BTreeSet<(Contender, String)>,
     /// When the schedule did something.
     pub(super) hits: Vec<At>,
     /// When contenders ended by themselves, and what the driver says about it.
@@ -118,9 +150,17 @@ impl<'a> Story<'a> {
             sessions: BTreeMap::new(),
             holds: Vec::new(),
             beliefs: Vec::new(),
+            tokens: Vec::new(),
+            used: BTreeMap::new(),
+            locks: BTreeSet::new(),
             paused: Vec::new(),
+            restarts: Vec::new(),
             apart: Vec::new(),
-            leaderless: Vec::new(),
+            kept: Vec::new(),
+            outages: Vec::new(),
+            leaders: Vec::new(),
+            lowered: Vec::new(),
+            seen: BTreeSet::new(),
             hits: Vec::new(),
             exits: Vec::new(),
             end: run.setup.ended,
@@ -128,7 +168,30 @@ impl<'a> Story<'a> {
         for event in &run.events {
             story.add(event);
         }
+        story.paused.sort_by_key(|(_, span)| span.from);
+        story.locks = story.find_locks();
+        story.kept = story.find_kept();
         story
+    }
+
+    /// Returns the locks: keys that have been acquired, and that more than one contender uses.
+    fn find_locks(&self) -> BTreeSet<String> {
+        let is_alone = self.run.setup.contenders == 1;
+        let users = |key: &str| self.used.keys().filter(|(used, _)| *used == key).count();
+        let held = self.holds.iter();
+        let held = held.filter(|hold| !hold.key.contains(&hold.session));
+        let locks = held.filter(|hold| is_alone || users(&hold.key) > 1);
+        locks.map(|hold| hold.key.clone()).collect()
+    }
+
+    fn find_kept(&self) -> Vec<(Contender, Span)> {
+        let kept = self.calls.values().filter(|call| call.is_kept());
+        let span = |call: &Call| Span {
+            from: call.at,
+            to: call.over.unwrap_or(self.end),
+        };
+        kept.filter_map(|call| Some((call.by?, span(call))))
+            .collect()
     }
 
     fn add(&mut self, event: &'a Event) {
@@ -141,40 +204,36 @@ impl<'a> Story<'a> {
                 target,
             } => {
                 self.by_event.insert(event.n, *call);
-                self.calls.insert(*call, Call::new(*by, method, target, at));
+                self.requested(event, Call::new(*call, *by, method, target));
             }
-            What::Answer {
-                call,
-                status,
-                fault,
-            } => self.answered(*call, at, *status, fault.is_some()),
-            What::Acquired { again: true, .. }
-            | What::Blocked { .. }
-            | What::Written { .. }
-            | What::Deleted { .. }
-            | What::AcquireRejected { .. } => {}
-            What::Belief { .. } if !self.run.setup.tells_beliefs => {}
-            What::Belief { by, holds, token } => {
-                self.believes(Contender(*by), at, *holds, token.as_ref());
-            }
-            What::Schedule { text } => self.scheduled(at, text),
-            What::Driver { text } => {
-                if let Some((name, how)) = text.split_once(" ended by itself: ") {
-                    let by = name.parse::<Contender>();
-                    self.exits.extend(by.map(|by| (by, at, how.to_owned())));
+            What::Answer { call, status, .. } => self.answered(*call, event, *status),
+            What::Blocked { call } => {
+                if let Some(call) = self.calls.get_mut(call) {
+                    call.is_parked = true;
                 }
             }
+            What::Written { .. } | What::Deleted { .. } => {}
+            What::Belief { .. } if !self.run.setup.tells_beliefs => {}
+            What::Belief { by, holds, token } => {
+                let by = Contender(*by);
+                let token = token.as_ref().and_then(|token| token.parse().ok());
+                let token = token.filter(|_| *holds);
+                self.tokens
+                    .extend(token.map(|number| Token { by, at, number }));
+                self.believes(by, at, *holds);
+            }
+            What::Schedule { text } => self.scheduled(at, text),
+            What::Driver { text } => self.driven(at, text),
             _ => self.add_lock(event),
         }
     }
 
-    fn add_lock(&mut self, event: &Event) {
+    fn add_lock(&mut self, event: &'a Event) {
         let at = event.at;
         match &event.what {
             What::Created { session, ttl } => {
-                let by = self.cause_of(event).and_then(|call| call.by);
                 let session_of = Session {
-                    by,
+                    by: self.cause_of(event).and_then(|call| call.by),
                     ttl: Duration::from_nanos(*ttl),
                     leases: Vec::new(),
                     created: at,
@@ -189,51 +248,63 @@ impl<'a> Story<'a> {
                     of.ended = Some(at);
                 }
             }
-            What::Acquired { key, session, .. } => {
-                let by = self.sessions.get(session).and_then(|session| session.by);
-                self.holds.push(Hold {
-                    key: key.clone(),
-                    session: session.clone(),
-                    by,
-                    span: Span {
-                        from: at,
-                        to: self.end,
-                    },
-                    is_over: false,
-                    why: String::new(),
-                    by_itself: false,
-                    free_from: self.end,
-                });
+            What::AcquireRejected { key, .. } => {
+                let by = self.cause_of(event).and_then(|call| call.by);
+                self.uses(key, by, at);
             }
+            What::Acquired {
+                key,
+                session,
+                again,
+            } => self.acquired(event, key, session, *again),
             What::Released { key, why, .. } => {
                 let by = self.cause_of(event).and_then(|call| call.by);
-                if let Some(hold) = self.open_hold(key) {
+                let mut holds = self.holds.iter_mut().rev();
+                if let Some(hold) = holds.find(|hold| hold.key == *key && !hold.is_over) {
                     hold.span.to = at;
+                    hold.end = event.n;
                     hold.is_over = true;
                     hold.why.clone_from(why);
                     hold.by_itself = by.is_some() && by == hold.by;
                     hold.free_from = at;
                 }
             }
-            What::LockDelay { key, lasts } => {
+            What::LockDelay { key, .. } | What::LockDelayOver { key } => {
+                let lasts = match &event.what {
+                    What::LockDelay { lasts, .. } => *lasts,
+                    _ => 0,
+                };
                 let mut holds = self.holds.iter_mut().rev();
-                if let Some(hold) = holds.find(|hold| hold.key == *key) {
-                    hold.free_from = at.saturating_add(*lasts);
-                }
-            }
-            What::LockDelayOver { key } => {
-                let mut holds = self.holds.iter_mut().rev();
-                if let Some(hold) = holds.find(|hold| hold.key == *key) {
-                    hold.free_from = at;
+                if let Some(hold) = holds.find(|hold| hold.key == *key && hold.is_over) {
+                    hold.free_from = at.saturating_add(lasts);
                 }
             }
             _ => {}
         }
     }
 
-    fn open_hold(&mut self, key: &str) -> Option<&mut Hold> {
-        let mut holds = self.holds.iter_mut().rev();
-        holds.find(|hold| hold.key == key && !hold.is_over)
+    fn acquired(&mut self, event: &'a Event, key: &'a str, session: &str, again: bool) {
+        let at = event.at;
+        let by = self.cause_of(event).and_then(|call| call.by);
+        self.uses(key, by, at);
+        if again {
+            return;
+        }
+        let of_session = || self.sessions.get(session)?.by;
+        self.holds.push(Hold {
+            key: key.to_owned(),
+            session: session.to_owned(),
+            by: by.or_else(of_session),
+            span: Span {
+                from: at,
+                to: self.end,
+            },
+            end: u64::MAX,
+            is_over: false,
+            why: String::new(),
+            by_itself: false,
+            free_from: self.end,
+        });
     }
 
     /// Returns the request that an event follows from, directly or not.
@@ -247,119 +318,48 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// A request has created or renewed a session. That counts for its client when the response arrives.
     fn lease(&mut self, event: &Event, session: &str) {
-        let sent = self.cause_of(event).map(|call| call.at);
-        if let Some(of) = self.sessions.get_mut(session) {
-            of.leases.extend(sent);
-        }
-    }
-
-    fn answered(&mut self, call: u64, at: At, status: Option<u16>, is_hit: bool) {
-        let Some(of) = self.calls.get_mut(&call) else {
-            return;
+        let lease = Lease {
+            call: self.cause_of(event).map(|call| call.number),
+            applied: event.at,
         };
-        of.answered = status.map(|status| (at, status));
-        of.is_hit |= is_hit;
-        let sent = of.at;
-        if status.is_none() {
-            // Its client never learned that the session lives on.
-            for session in self.sessions.values_mut() {
-                session.leases.retain(|lease| *lease != sent);
-            }
+        if let Some(of) = self.sessions.get_mut(session) {
+            of.leases.push(lease);
         }
     }
 
-    fn believes(&mut self, by: Contender, at: At, holds: bool, token: Option<&String>) {
-        let mut beliefs = self.beliefs.iter_mut().rev();
-        let open = beliefs.find(|belief| belief.by == by && !belief.is_over);
-        match (open, holds) {
-            (Some(open), false) => {
-                open.span.to = at;
-                open.is_over = true;
-            }
-            (None, true) => self.beliefs.push(Belief {
+    fn uses(&mut self, key: &'a str, by: Option<Contender>, at: At) {
+        if let Some(by) = by {
+            self.used.entry((key, by)).or_default().push(at);
+        }
+    }
+
+    fn believes(&mut self, by: Contender, at: At, holds: bool) {
+        let mut restarts = self.restarts.iter();
+        // What a process has said shortly before it is killed.
+        let is_dead = restarts.any(|(one, span)| *one == by && span.contains(at));
+        let mut beliefs = self.beliefs.iter();
+        let is_open = beliefs.any(|belief| belief.by == by && belief.end == BeliefEnd::Open);
+        if !holds {
+            self.end_belief(by, at, BeliefEnd::Said);
+        } else if !is_open && !is_dead {
+            self.beliefs.push(Belief {
                 by,
                 span: Span {
                     from: at,
                     to: self.end,
                 },
-                is_over: false,
-                token: token.cloned(),
-            }),
-            (Some(_), true) | (None, false) => {}
+                end: BeliefEnd::Open,
+            });
         }
     }
 
-    fn scheduled(&mut self, at: At, text: &str) {
-        self.hits.push(at);
-        let whole = Span {
-            from: at,
-            to: self.end,
-        };
-        let bounded = |lasts: Duration| Span {
-            from: at,
-            to: at.saturating_add(u64::try_from(lasts.as_nanos()).unwrap_or(u64::MAX)),
-        };
-        let Ok(decision) = text.parse::<Decision>() else {
-            return;
-        };
-        match decision.action {
-            Action::Pause(one, lasts) => self.paused.push((one, bounded(lasts))),
-            Action::Restart(one, lasts) => {
-                self.paused.push((one, bounded(lasts)));
-                self.believes(one, at, false, None);
-            }
-            Action::Silence(one, lasts) | Action::Cut(one, lasts) => {
-                self.apart.push((one, lasts.map_or(whole, bounded)));
-            }
-            Action::LoseLeader => self.leaderless.push(bounded(Duration::from_secs(3))),
-            _ => {}
+    fn end_belief(&mut self, by: Contender, at: At, end: BeliefEnd) {
+        let mut beliefs = self.beliefs.iter_mut().rev();
+        let open = beliefs.find(|belief| belief.by == by && belief.end == BeliefEnd::Open);
+        if let Some(open) = open {
+            open.span.to = at;
+            open.end = end;
         }
     }
-
-    /// Returns whether a contender runs and can reach Consul during the whole span, and Consul has a leader.
-    pub(super) fn is_well(&self, contender: Contender, span: Span) -> bool {
-        let mine = |(one, bad): &(Contender, Span)| *one == contender && bad.overlaps(span);
-        !self.paused.iter().any(mine)
-            && !self.apart.iter().any(mine)
-            && !self.leaderless.iter().any(|bad| bad.overlaps(span))
-            && !self
-                .exits
-                .iter()
-                .any(|(one, at, _)| *one == contender && *at < span.to)
-    }
-}
-
-impl Call {
-    fn new(by: Option<u8>, method: &str, target: &str, at: At) -> Self {
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let has = |name: &str| {
-            let mut names = query.split('&').map(|pair| pair.split('=').next());
-            names.any(|one| one == Some(name))
-        };
-        let path = decoded(path);
-        Self {
-            by: by.map(Contender),
-            kind: RequestKind::of(method, path.as_bytes(), has),
-            target: target.to_owned(),
-            key: path.strip_prefix("/v1/kv/").map(str::to_owned),
-            at,
-            answered: None,
-            is_hit: false,
-        }
-    }
-}
-
-/// Decodes `%2F` and the like.
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, others @ ..] = rest {
-        let code = others.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &others[2..] } else { others };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -1,5 +1,13 @@
 //! What a search hands back.
 
+mod export;
+pub(crate) mod html;
+pub(crate) mod junit;
+mod operations;
+#[cfg(test)]
+mod samples;
+pub(crate) mod test_code;
+mod text;
 pub(crate) mod timeline;
 
 use std::fmt;
@@ -20,17 +28,30 @@ pub struct Report {
     pub broken: Option<Broken>,
     /// How long the search took, in the machine's time.
     pub took: Duration,
+    /// After which time something was found, before it was made small.
+    pub found_after: Option<Duration>,
 }
 
 impl Report {
     /// Returns the report of a search that is over.
-    pub fn of(search: &Search, took: Duration) -> Self {
+    pub fn of(search: &Search, took: Duration, found_after: Option<Duration>) -> Self {
         Self {
             options: search.options().clone(),
             summary: search.summary().clone(),
             broken: search.broken().cloned(),
             took,
+            found_after,
         }
+    }
+
+    /// Asserts that nothing was found, and that something could have been.
+    ///
+    /// # Panics
+    /// Something is broken, or nothing could be judged, or most runs were idle; with the whole report.
+    #[track_caller]
+    pub fn assert_not_broken(&self) {
+        let is_judged = !self.is_not_judged() && !self.is_idle();
+        assert!(self.broken.is_none() && is_judged, "{self}");
     }
 
     /// Returns whether nobody took over a lock in most of the runs, so that the search proves little.

@@ -135,6 +135,7 @@ fn actions(place: Place, lengths: &[Duration]) -> Vec<Action> {
         Action::LoseRequest,
         Action::LoseResponse,
         Action::Wake,
+        Action::Empty,
         Action::LowerIndexes,
         Action::FailNode,
         Action::LoseLeader,

@@ -49,6 +49,8 @@ pub struct Job {
     pub seed: u64,
     /// What it is made for.
     pub purpose: Purpose,
+    /// The property that it is to break, so that a driver may end it then; `None` for any.
+    pub wanted: Option<Property>,
 }
 
 /// What a run is made for.
@@ -270,8 +272,10 @@ impl Search {
         self.last += 1;
         self.open += 1;
         let seed = match purpose {
+            // A search that only replays a schedule has the seed of the run that it repeats.
             Purpose::Shrink | Purpose::Replay if self.options.is_exact => {
-                self.broken.as_ref()?.seed
+                let found = self.broken.as_ref();
+                found.map_or(self.options.seed, |broken| broken.seed)
             }
             // JavaScript and JSON take it as it is.
             _ => self.rng.u64(..1 << 53),
@@ -281,6 +285,7 @@ impl Search {
             schedule,
             seed,
             purpose,
+            wanted: self.broken.as_ref().map(|broken| broken.finding.property),
         })
     }
 
@@ -289,7 +294,7 @@ impl Search {
         self.open = self.open.saturating_sub(1);
         let judgement = judge(&outcome.run, &self.options.limits);
         *self.summary.runs.entry(job.purpose).or_default() += 1;
-        self.count(job, &outcome, &judgement);
+        self.count(&outcome, &judgement);
         match &mut self.phase {
             Phase::Shrink(shrink) if job.purpose == Purpose::Shrink => {
                 let wanted = self.broken.as_ref().map(|broken| broken.finding.property);
@@ -387,7 +392,7 @@ impl Search {
         self.draw = Some(draw);
     }
 
-    fn count(&mut self, job: &Job, outcome: &Outcome, judgement: &Judgement) {
+    fn count(&mut self, outcome: &Outcome, judgement: &Judgement) {
         let (ttl, lock_delay) = &mut self.summary.ttl;
         *ttl = judgement.ttl.max(*ttl);
         *lock_delay = judgement.lock_delay.max(*lock_delay);

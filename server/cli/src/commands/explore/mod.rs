@@ -1,20 +1,27 @@
 //! The verb `explore`: searches the schedules that a legal Consul may show until a program breaks.
 
+mod asked;
+mod consul;
 mod contender;
 mod files;
 mod play;
+mod proxy;
+mod seen;
+mod witness;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use proconsul::Version;
 use proconsul_explore::{
-    Job, Limits, MOST_CONTENDERS, Options, Property, Report, Run, Schedule, Search, judge,
+    Job, Limits, MOST_CONTENDERS, Options, Property, Purpose, Report, Run, Schedule, Search, judge,
 };
 use proconsul_os::{CORES, process, time};
 use tokio::task::JoinSet;
 
 use super::{Failure, Given, Outcome};
 use crate::output;
+use consul::Consul;
 use contender::Program;
 use play::Play;
 
@@ -22,6 +29,8 @@ commands! {
     "explore" "-- PROGRAM..." explore "Searches for a schedule that breaks a lock, an election or a watch (not in Consul)" {
         Text "as-version" "Emulates this release of Consul";
         Text "change" "A key that is changed all the time, for programs that watch it; may be repeated";
+        Text "change-service" "A service whose instance is changed all the time, for programs that watch it; may be repeated";
+        Text "consul" "With -replay: a real Consul on this machine, such as 127.0.0.1:8500, which replays it behind a proxy";
         Number "contenders" "How many copies of the program compete (default: 2)";
         Time "for" "How long to search (default: 5m)";
         Text "guard" "Only the holder of the lock may write keys that begin with this";
@@ -32,7 +41,7 @@ commands! {
         Number "parallel" "How many runs are made at once (default: 8 for each core)";
         Text "property" "Judges this property alone; may be repeated";
         Text "replay" "Runs this schedule, and searches for nothing";
-        Number "requests" "How many requests a second are a busy loop (default: 200)";
+        Number "requests" "How many requests a second are a busy loop (default: 100)";
         Number "runs" "After how many runs the search ends (default: no limit; with -replay: 20)";
         Number "seed" "The seed that decides what is drawn";
         Time "session-ttl-min" "The shortest TTL that the servers allow (default: 100ms)";
@@ -62,8 +71,12 @@ async fn explore(given: Given) -> Outcome {
     if let Some(file) = given.filled("judge") {
         return judge_again(file, &limits);
     }
-    let play = play_of(&given, &limits)?;
+    let mut play = play_of(&given, &limits)?;
     let replayed = given.filled("replay").map(schedule).transpose()?;
+    play.consul = consul(&given, replayed.as_ref()).await?;
+    if let Some(consul) = &play.consul {
+        play.version = consul.version;
+    }
     let contenders = given.number("contenders").unwrap_or(2);
     let is_valid = (1..=u64::from(MOST_CONTENDERS)).contains(&contenders);
     if !is_valid {
@@ -92,20 +105,40 @@ async fn explore(given: Given) -> Outcome {
     let parallel = given
         .number("parallel")
         .and_then(|number| usize::try_from(number).ok());
-    let parallel = parallel.unwrap_or(8 * *CORES).max(1);
+    let parallel = match play.consul {
+        // The runs use the same keys.
+        Some(_) => 1,
+        None => parallel.unwrap_or(8 * *CORES).max(1),
+    };
     let lasts = given.time("for").unwrap_or(Duration::from_secs(300));
-    let search = run(search, &play, parallel, lasts).await?;
-    let report = Report::of(&search, time::elapsed() - began);
-    if let Some(folder) = given.filled("out") {
-        files::write(folder, &report, &play.program.words).map_err(misuse)?;
+    let searched = run(search, &play, parallel, lasts).await;
+    if let Some(consul) = &play.consul {
+        // A signal or an error may have ended a run.
+        consul.tidy().await.map_err(misuse)?;
     }
-    files::annotate(&report);
-    finish(&report)
+    let (search, found_after) = searched?;
+    let report = Report::of(&search, time::elapsed() - began, found_after);
+    if let Some(folder) = given.filled("out") {
+        files::write(folder, &report).map_err(misuse)?;
+    }
+    let on = play.consul.as_ref();
+    finish(&report, on.map(|consul| replayed_on(consul, &search)))
+}
+
+/// Says how often a schedule broke the program on a real Consul.
+fn replayed_on(consul: &Consul, search: &Search) -> String {
+    let hits = search.broken().map_or(0, |broken| broken.replays.0);
+    let replays = search.summary().runs.get(&Purpose::Replay);
+    let replays = replays.copied().unwrap_or_default();
+    format!(
+        "{}: {hits} of {replays} replays break it\n",
+        consul.name()
+    )
 }
 
 /// Returns the text of the report, as the outcome of the verb.
-fn finish(report: &Report) -> Outcome {
-    let text = report.to_string();
+fn finish(report: &Report, on: Option<String>) -> Outcome {
+    let text = report.to_string() + &on.unwrap_or_default();
     if report.broken.is_some() {
         output::out(&text);
         let code = BROKEN;
@@ -127,11 +160,12 @@ async fn run(
     play: &Play,
     parallel: usize,
     lasts: Duration,
-) -> Result<Search, Failure> {
+) -> Result<(Search, Option<Duration>), Failure> {
     let began = time::elapsed();
     let mut signals = process::Signals::listen().map_err(|error| error.to_string())?;
     let mut running: JoinSet<(Job, Result<proconsul_explore::Outcome, String>)> = JoinSet::new();
     let mut said = began;
+    let mut found_after = None;
     loop {
         while running.len() < parallel
             && let Some(job) = search.next()
@@ -143,7 +177,7 @@ async fn run(
             });
         }
         if search.is_over() {
-            return Ok(search);
+            return Ok((search, found_after));
         }
         let left = lasts.saturating_sub(time::elapsed() - began);
         tokio::select! {
@@ -152,13 +186,14 @@ async fn run(
                 search.done(&job, outcome?);
                 if let Some(broken) = search.broken().filter(|_| !before) {
                     output::err(&format!("found in run {}: {}\nmaking it small\n", job.number, broken.finding));
+                    found_after = Some(time::elapsed() - began);
                     // The others are of no use any more, and small schedules want a quiet machine.
                     running.abort_all();
                     search.forget_open();
                 }
             },
             () = time::delay(left), if !left.is_zero() => search.stop(),
-            _ = signals.next() => return Ok(search),
+            _ = signals.next() => return Ok((search, found_after)),
         }
         if left.is_zero() {
             search.stop();
@@ -208,7 +243,27 @@ fn play_of(given: &Given, limits: &Limits) -> Result<Play, Failure> {
             .unwrap_or(Duration::from_millis(100)),
         version: version.transpose()?.unwrap_or_default(),
         changed: texts("change"),
+        changed_services: texts("change-service"),
+        consul: None,
     })
+}
+
+/// Finds the real Consul that a schedule is to be replayed on, if there is to be one.
+async fn consul(given: &Given, replayed: Option<&Schedule>) -> Result<Option<Arc<Consul>>, Failure> {
+    let Some(address) = given.filled("consul") else {
+        return Ok(None);
+    };
+    let schedule = replayed.ok_or_else(|| misuse("-consul: expected -replay, too"))?;
+    for flag in ["as-version", "session-ttl-min", "change-service"] {
+        if given.text(flag).is_some() {
+            return Err(misuse(format!("-{flag}: a real Consul is as it is")));
+        }
+    }
+    let consul = Consul::at(address).await;
+    let consul = consul.map_err(|error| misuse(format!("-consul: {error}")))?;
+    let checked = consul.check(schedule).await;
+    checked.map_err(|error| misuse(format!("{} cannot be brought to {error}", consul.name())))?;
+    Ok(Some(Arc::new(consul)))
 }
 
 fn limits(given: &Given) -> Result<Limits, Failure> {

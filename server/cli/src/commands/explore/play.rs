@@ -1,5 +1,6 @@
 //! One run: a server, an address for each contender, and its process.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,13 +8,18 @@ use std::time::Duration;
 use proconsul::in_runtime::RuntimeServer;
 use proconsul::{Server, Version};
 use proconsul_explore::{
-    Contender, Contenders, Job, Limits, Outcome, Property, Run, Setup, Stage, judge,
+    Change, Contender, Contenders, Job, Limits, Outcome, Property, Run, Setup, Stage, judge,
 };
 use proconsul_os::time::{self, delay};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use super::consul::Consul;
 use super::contender::{Process, Program};
+use super::proxy::Proxy;
+use super::witness::Witness;
 
 /// What a run is made of, beside its schedule.
 #[derive(Clone, Debug)]
@@ -25,6 +31,10 @@ pub(super) struct Play {
     pub(super) version: Version,
     /// The keys that are changed all the time.
     pub(super) changed: Vec<String>,
+    /// The services whose instance changes all the time.
+    pub(super) changed_services: Vec<String>,
+    /// The real Consul that the contenders use; `None` for a server of ours.
+    pub(super) consul: Option<Arc<Consul>>,
 }
 
 /// How often a run is looked at.
@@ -41,21 +51,31 @@ const SHORTEST: Duration = Duration::from_secs(3);
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// The contenders of a run.
-struct Processes(Vec<Process>);
+struct Processes {
+    all: Vec<Process>,
+    /// What sees what they do to a real Consul.
+    witness: Option<Arc<Witness>>,
+}
 
 impl Contenders for Processes {
     fn pause(&self, contender: Contender, paused: bool) {
-        self.0[contender.index()].pause(paused);
+        self.all[contender.index()].pause(paused);
     }
 
     fn run(&self, contender: Contender, runs: bool) {
-        let process = &self.0[contender.index()];
+        let process = &self.all[contender.index()];
         if !runs {
             process.kill();
         } else if let Err(error) = process.start() {
             // It has started before.
             process.note(&error);
         }
+    }
+
+    fn change(&self, change: &Change) -> Option<Pin<Box<dyn Future<Output = ()> + Send + '_>>> {
+        let witness = self.witness.as_ref()?;
+        let change = change.clone();
+        Some(Box::pin(async move { witness.change(&change).await }))
     }
 }
 
@@ -70,22 +90,42 @@ impl Play {
         let server = builder.in_runtime().map_err(|error| error.to_string())?;
         let server = Arc::new(server);
         let stage = Stage::new(&job.schedule, &server);
+        let consul = self.consul.as_ref();
+        let witness = consul.map(|consul| Witness::begin(consul, server.shared_engine()));
         let mut processes = Vec::new();
         // Dropping it ends them.
         let mut listening = JoinSet::new();
         for name in Contender::all(job.schedule.contenders) {
-            let address = listen(&server, name, &mut listening).await?;
+            let proxy = witness.as_ref().map(|witness| Proxy {
+                contender: name,
+                stage: Arc::clone(&stage),
+                recorder: Arc::clone(&server),
+                witness: Arc::clone(witness),
+                version: self.version,
+            });
+            let address = listen(&server, name, proxy, &mut listening).await?;
             processes.push(Process::new(name, address, &self.program, &server));
         }
-        let processes = Processes(processes);
+        let processes = Processes {
+            all: processes,
+            witness,
+        };
         let is_slow = AtomicBool::new(false);
         let ended = tokio::select! {
             ended = self.watch(job, &server, &stage, &processes, &is_slow) => ended,
             () = stage.play(&processes) => Ok(()),
-            () = self.change_keys(&server) => Ok(()),
+            () = self.change(&server, processes.witness.as_deref()) => Ok(()),
+            failure = failure_of(processes.witness.as_deref()) => Err(failure),
         };
         ended?;
         let mut outcome = self.outcome(job, &server, &stage);
+        let witness = processes.witness.clone();
+        drop((processes, listening));
+        if let (Some(consul), Some(witness)) = (consul, witness) {
+            // The recorder has none of the sessions.
+            outcome.run.setup.lock_delay = witness.lock_delay_nanos();
+            consul.tidy().await?;
+        }
         if is_slow.load(Ordering::Relaxed) {
             // What a contender says may have come late.
             outcome.run.setup.tells_beliefs = false;
@@ -119,7 +159,7 @@ impl Play {
         processes: &Processes,
         is_slow: &AtomicBool,
     ) -> Result<(), String> {
-        for (name, process) in Contender::all(job.schedule.contenders).zip(&processes.0) {
+        for (name, process) in Contender::all(job.schedule.contenders).zip(&processes.all) {
             process.start()?;
             self.until_it_competes(stage, name, process).await;
         }
@@ -133,13 +173,14 @@ impl Play {
             if late > self.limits.slack / 2 {
                 is_slow.store(true, Ordering::Relaxed);
             }
-            let runs = processes.0.iter().filter(|process| process.look()).count();
+            let runs = processes.all.iter().filter(|process| process.look()).count();
             let judgement = judge(&self.outcome(job, server, stage).run, &self.limits);
             let (ttl, lock_delay) = (judgement.ttl, judgement.lock_delay);
             let change = 2 * ttl + lock_delay + self.limits.slack + Duration::from_millis(500);
             if let Some(finding) = judgement.findings.first() {
                 // What follows from it may be worse, once another takes over.
-                let may_be_worse = finding.property == Property::NoticedLate;
+                let is_wanted = job.wanted == Some(finding.property);
+                let may_be_worse = finding.property == Property::NoticedLate && !is_wanted;
                 let patience = if may_be_worse {
                     self.limits.bound
                 } else {
@@ -170,7 +211,9 @@ impl Play {
     /// Returns whether a contender holds a lock, so that there is nothing to wait for.
     fn is_calm(&self, job: &Job, stage: &Stage) -> bool {
         let mut all = Contender::all(job.schedule.contenders);
-        self.changed.is_empty() && all.any(|one| stage.holds(one).0 > 0)
+        self.changed.is_empty()
+            && self.changed_services.is_empty()
+            && all.any(|one| stage.holds(one).0 > 0)
     }
 
     async fn until_it_competes(&self, stage: &Stage, name: Contender, process: &Process) {
@@ -189,29 +232,63 @@ impl Play {
         }
     }
 
-    /// Changes keys, and never ends.
-    async fn change_keys(&self, server: &RuntimeServer) {
+    /// Changes keys and services, and never ends.
+    async fn change(&self, server: &RuntimeServer, witness: Option<&Witness>) {
         for number in 1_u64.. {
             delay(CHANGE).await;
             for key in &self.changed {
-                server.kv().put(key, number.to_string());
+                match witness {
+                    Some(witness) => witness.put_key(key, number.to_string()).await,
+                    None => drop(server.kv().put(key, number.to_string())),
+                }
+            }
+            for service in &self.changed_services {
+                let instance = json!({ "ID": service, "Service": service, "Port": 1024 + number });
+                let body =
+                    json!({ "Node": "explore", "Address": "127.0.0.1", "Service": instance });
+                let body = body.to_string();
+                let request = format!(
+                    "PUT /v1/catalog/register HTTP/1.1\r\nHost: explore\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+                    body.len()
+                );
+                let mut connection = server.connect();
+                let mut response = Vec::new();
+                let written = connection.write_all(request.as_bytes()).await;
+                let read = connection.read_to_end(&mut response).await;
+                // The run is over when the server closes it.
+                if written.is_ok() && read.is_ok() {
+                    server.note(&format!("changed /v1/health/service/{service}"));
+                }
             }
         }
     }
 }
 
-/// Serves a new address, whose clients are all one contender.
+/// Returns why a run on a real Consul cannot go on. Without such a Consul it never ends.
+async fn failure_of(witness: Option<&Witness>) -> String {
+    match witness {
+        Some(witness) => witness.watch().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Serves a new address, whose clients are all one contender, which uses the server or a real Consul behind a proxy.
 ///
 /// # Errors
 /// The operating system's error.
 async fn listen(
     server: &Arc<RuntimeServer>,
     name: Contender,
+    proxy: Option<Proxy>,
     listening: &mut JoinSet<()>,
 ) -> Result<String, String> {
     let listener = TcpListener::bind("127.0.0.1:0").await;
     let listener = listener.map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    if let Some(proxy) = proxy {
+        listening.spawn(proxy.serve(listener));
+        return Ok(address.to_string());
+    }
     let server = Arc::clone(server);
     listening.spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {

@@ -1,0 +1,205 @@
+//! A real Consul on which a schedule is replayed, and what it cannot be brought to.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use parking_lot::Mutex;
+use proconsul::Version;
+use proconsul_explore::{Action, Schedule};
+use proconsul_gocompat::url::path_escape;
+use serde_json::Value;
+
+use super::witness::Witness;
+
+/// A Consul at an address of this machine. One run at a time uses it.
+#[derive(Debug)]
+pub(super) struct Consul {
+    address: SocketAddr,
+    pub(super) version: Version,
+    pub(super) node: String,
+    client: Client<HttpConnector, Full<Bytes>>,
+    /// The last run, until what it has made is removed.
+    run: Mutex<Option<Arc<Witness>>>,
+}
+
+impl Consul {
+    /// Finds out which Consul there is.
+    ///
+    /// # Errors
+    /// The address is none of this machine, nobody answers there, or the release is unknown.
+    pub(super) async fn at(text: &str) -> Result<Self, String> {
+        let plain = text.strip_prefix("http://").unwrap_or(text);
+        let plain = plain.trim_end_matches('/');
+        let plain = plain.replace("localhost:", "127.0.0.1:");
+        let address: Result<SocketAddr, _> = plain.parse();
+        let address = address.map_err(|_| format!("expected ADDRESS:PORT, found {text:?}"))?;
+        if !address.ip().is_loopback() {
+            return Err(format!(
+                "{text} is no loopback address, and others may use that Consul"
+            ));
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let mut consul = Self {
+            address,
+            version: Version::default(),
+            node: String::new(),
+            client: Client::builder(TokioExecutor::new()).build(connector),
+            run: Mutex::default(),
+        };
+        let (_, own) = consul.get("/v1/agent/self").await?;
+        let config = &own["Config"];
+        let release = config["Version"].as_str().unwrap_or_default();
+        let numbers = release.split(['-', '+']).next().unwrap_or_default();
+        let version: Result<Version, _> = numbers.parse();
+        consul.version = version.map_err(|error| format!("{text}: {error}"))?;
+        config["NodeName"]
+            .as_str()
+            .unwrap_or_default()
+            .clone_into(&mut consul.node);
+        Ok(consul)
+    }
+
+    /// Says which Consul it is.
+    pub(super) fn name(&self) -> String {
+        format!("Consul {} at {}", self.version, self.address)
+    }
+
+    /// Checks that this Consul can be brought to all that a schedule does.
+    ///
+    /// # Errors
+    /// What it cannot be brought to, and why.
+    pub(super) async fn check(&self, schedule: &Schedule) -> Result<(), String> {
+        for decision in &schedule.decisions {
+            let name = decision.action.name();
+            if let Some(why) = impossible(&decision.action) {
+                return Err(format!("{name}: {why}"));
+            }
+            if decision.action == Action::FailNode {
+                let (_, sessions) = self.get("/v1/session/list").await?;
+                if sessions.as_array().is_some_and(|list| !list.is_empty()) {
+                    let why = "it ends all sessions on the node, and there are some of others";
+                    return Err(format!("{name}: {why}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Begins a run.
+    pub(super) fn begin(&self, run: &Arc<Witness>) {
+        *self.run.lock() = Some(Arc::clone(run));
+    }
+
+    /// Removes what the last run has made, and waits until its lock-delays are over.
+    ///
+    /// # Errors
+    /// Consul does not do it, or the run was not what the schedule wants.
+    pub(super) async fn tidy(&self) -> Result<(), String> {
+        let run = self.run.lock().take();
+        match run {
+            Some(run) => run.tidy().await,
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the index and the body of a read; null for a 404.
+    ///
+    /// # Errors
+    /// Consul does not answer it.
+    pub(super) async fn get(&self, target: &str) -> Result<(u64, Value), String> {
+        let answer = self.send(request(Method::GET, target, Bytes::new()));
+        let answer = answer.await?;
+        match answer.status() {
+            StatusCode::OK => {
+                let body = serde_json::from_slice(answer.body());
+                let body = body.map_err(|error| format!("{target}: {error}"))?;
+                Ok((index_of(&answer), body))
+            }
+            StatusCode::NOT_FOUND => Ok((index_of(&answer), Value::Null)),
+            _ => Err(refused(target, &answer)),
+        }
+    }
+
+    /// Sends a request, and returns the whole response.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
+        let mut request = request.map(Full::new);
+        let target = request.uri().path_and_query();
+        let target = target.map_or("/", http::uri::PathAndQuery::as_str);
+        let uri: Result<http::Uri, _> = format!("http://{}{target}", self.address).parse();
+        *request.uri_mut() = uri.map_err(|error| error.to_string())?;
+        let silent = |error: &dyn std::error::Error| {
+            // The error itself says no more than that a connection failed.
+            let why = error.source().map_or_else(String::new, ToString::to_string);
+            format!("{} does not answer: {error}: {why}", self.address)
+        };
+        let answer = self.client.request(request).await;
+        let (head, body) = answer.map_err(|error| silent(&error))?.into_parts();
+        let body = body.collect().await.map_err(|error| silent(&error))?;
+        Ok(Response::from_parts(head, body.to_bytes()))
+    }
+}
+
+/// Makes a request of our own.
+pub(super) fn request(method: Method, target: &str, body: Bytes) -> Request<Bytes> {
+    let request = Request::builder().method(method).uri(target).body(body);
+    request.expect("the parts of the target are escaped")
+}
+
+/// Returns the path of a key.
+pub(super) fn path_of(key: &str) -> String {
+    format!("/v1/kv/{}", path_escape(key.as_bytes()))
+}
+
+/// Returns the index that a response says; 0 without one.
+pub(super) fn index_of(answer: &Response<Bytes>) -> u64 {
+    let index = answer.headers().get("x-consul-index");
+    let index = index.and_then(|index| index.to_str().ok()?.parse().ok());
+    index.unwrap_or_default()
+}
+
+/// Says that Consul rejects a request of our own.
+pub(super) fn refused(target: &str, answer: &Response<Bytes>) -> String {
+    let text = String::from_utf8_lossy(answer.body());
+    format!("{target}: {} {}", answer.status().as_u16(), text.trim_end())
+}
+
+/// Returns why no client brings a Consul to this, if it is so.
+fn impossible(action: &Action) -> Option<&'static str> {
+    Some(match action {
+        Action::LoseLeader => {
+            "a Consul of one server leads as long as it runs, and no request changes that"
+        }
+        Action::ChangeLeader { .. } => "a Consul of one server has no other that could lead",
+        Action::LowerIndexes => {
+            "indexes go back only where a snapshot replaces all data, also that of others"
+        }
+        Action::Wake => {
+            "a query that blocks on an existing key is answered when that changes, and no request changes when it is answered without"
+        }
+        Action::Empty => "a Consul of one server has no other whose state is older",
+        Action::RevokeToken => "the tokens of the contenders are not those of the command",
+        Action::Delay(_)
+        | Action::DelayResponse(_)
+        | Action::Hold
+        | Action::LoseRequest
+        | Action::LoseResponse
+        | Action::Error(_)
+        | Action::DestroySessions(_)
+        | Action::FailNode
+        | Action::DeleteLock(_)
+        | Action::Silence(..)
+        | Action::Cut(..)
+        | Action::Pause(..)
+        | Action::Restart(..) => return None,
+    })
+}

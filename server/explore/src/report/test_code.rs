@@ -1,0 +1,318 @@
+//! What was found as a test in the user's language.
+
+use std::fmt::Write;
+
+use super::Report;
+use super::text::{is_plain, named};
+use crate::search::Broken;
+
+/// How wide a comment is.
+const WIDTH: usize = 96;
+/// How many lines of comment say what was found.
+const MOST_LINES: usize = 4;
+
+proconsul_engine::named! {
+    /// A language in which a test replays what was found.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[non_exhaustive]
+    pub enum Language {
+        Rust "rust" "Rust, with the contenders as tasks of the test.",
+        Go "go" "Go, with the contenders as processes.",
+        Python "python" "Python with pytest, with the contenders as processes.",
+        Shell "shell" "A POSIX shell, with the contenders as processes.",
+    }
+}
+
+/// Returns a test that replays what was found: it fails until the program is mended. `None` if nothing is broken.
+///
+/// The test in Rust calls `contend`, the function that [the search] was given. The others run `command`, which starts one
+/// contender, or `./my-worker` if it is empty.
+///
+/// [the search]: https://docs.rs/proconsul/latest/proconsul/explore/struct.Explore.html
+#[must_use]
+pub fn test_code(report: &Report, language: Language, command: &[String]) -> Option<String> {
+    let broken = report.broken.as_ref()?;
+    Some(match language {
+        Language::Rust => rust(report, broken),
+        Language::Go => go(broken, command),
+        Language::Python => python(broken, command),
+        Language::Shell => shell(broken, command),
+    })
+}
+
+impl Language {
+    /// Returns the name as it is written.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Rust => "Rust",
+            Self::Go => "Go",
+            Self::Python => "Python",
+            Self::Shell => "Shell",
+        }
+    }
+}
+
+fn rust(report: &Report, broken: &Broken) -> String {
+    let property = broken.finding.property;
+    let name = property.name().replace('-', "_");
+    let limits = &report.options.limits;
+    let guard = broken.run.setup.guard.as_ref();
+    let guard = guard.map_or(String::new(), |guard| format!(".guard({guard:?})"));
+    format!(
+        "use std::time::Duration;
+
+use proconsul::explore::{{Explore, Property, Schedule}};
+
+use crate::contend;
+
+{comment}const SCHEDULE: &str = \"\\
+{schedule}\";
+
+#[test]
+fn {name}_is_not_broken() {{
+    let schedule: Schedule = SCHEDULE.parse().expect(\"a schedule\");
+    let explore = Explore::new(){guard}.limits(|limits| {{
+        limits.slack = Duration::from_millis({slack});
+        limits.bound = Duration::from_millis({bound});
+    }});
+    let judged = explore.replay(&schedule, {seed}, contend);
+    let found = judged.findings.iter().find(|one| one.property == Property::{property:?});
+    assert!(found.is_none(), \"{{found:?}}\");
+}}
+",
+        comment = comment("//", broken),
+        schedule = broken.schedule,
+        slack = limits.slack.as_millis(),
+        bound = limits.bound.as_millis(),
+        seed = broken.seed,
+    )
+}
+
+fn go(broken: &Broken, command: &[String]) -> String {
+    let name = broken.finding.property.name().split('-').map(capital);
+    let arguments = arguments(broken, command, "file", quoted);
+    format!(
+        "package main
+
+import (
+\t\"os\"
+\t\"os/exec\"
+\t\"path/filepath\"
+\t\"testing\"
+)
+
+{comment}const schedule = `{schedule}`
+
+func Test{name}IsNotBroken(t *testing.T) {{
+\tfile := filepath.Join(t.TempDir(), \"schedule.txt\")
+\tif err := os.WriteFile(file, []byte(schedule), 0o600); err != nil {{
+\t\tt.Fatal(err)
+\t}}
+\treplay := exec.Command({arguments})
+\tif output, err := replay.CombinedOutput(); err != nil {{
+\t\tt.Fatalf(\"%v\\n%s\", err, output)
+\t}}
+}}
+",
+        name = name.collect::<String>(),
+        arguments = arguments.join(", "),
+        comment = comment("//", broken),
+        schedule = broken.schedule,
+    )
+}
+
+fn python(broken: &Broken, command: &[String]) -> String {
+    let name = broken.finding.property.name().replace('-', "_");
+    let arguments = arguments(broken, command, "str(file)", quoted);
+    format!(
+        "import subprocess
+
+{comment}SCHEDULE = \"\"\"\\
+{schedule}\"\"\"
+
+
+def test_{name}_is_not_broken(tmp_path):
+    file = tmp_path / \"schedule.txt\"
+    file.write_text(SCHEDULE)
+    command = [{arguments}]
+    replay = subprocess.run(command, capture_output=True, text=True)
+    assert replay.returncode == 0, replay.stdout + replay.stderr
+",
+        arguments = arguments.join(", "),
+        comment = comment("#", broken),
+        schedule = broken.schedule,
+    )
+}
+
+fn shell(broken: &Broken, command: &[String]) -> String {
+    let arguments = arguments(broken, command, "\"$file\"", shell_word);
+    format!(
+        "#!/bin/sh
+{comment}set -eu
+file=$(mktemp)
+trap 'rm -f \"$file\"' EXIT
+cat >\"$file\" <<'END'
+{schedule}END
+{arguments}
+",
+        arguments = arguments.join(" "),
+        comment = comment("#", broken),
+        schedule = broken.schedule,
+    )
+}
+
+/// Returns the command that replays the schedule in a file, as a user types it.
+pub(super) fn replay_command(broken: &Broken, file: &str) -> String {
+    arguments(broken, &[], file, shell_word).join(" ")
+}
+
+/// Returns the words of the command that replays the schedule in a file. `file` is an expression of the language.
+fn arguments(
+    broken: &Broken,
+    command: &[String],
+    file: &str,
+    quote: fn(&str) -> String,
+) -> Vec<String> {
+    let mut words: Vec<String> = ["proconsul", "explore", "--replay"].map(quote).into();
+    words.push(file.to_owned());
+    if let Some(guard) = &broken.run.setup.guard {
+        words.extend([quote("--guard"), quote(guard)]);
+    }
+    words.push(quote("--"));
+    match command {
+        [] => words.push(quote("./my-worker")),
+        command => words.extend(command.iter().map(|word| quote(word))),
+    }
+    words
+}
+
+/// Returns a string that Go and Python read as JSON does.
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).expect("it is a string")
+}
+
+/// Returns a word of a shell, in quotes where it needs them.
+fn shell_word(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:=@%+,".contains(&byte);
+    if !text.is_empty() && text.bytes().all(is_plain) {
+        return text.to_owned();
+    }
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Returns lines of comment that say what was found, each ended.
+fn comment(mark: &str, broken: &Broken) -> String {
+    let finding = &broken.finding;
+    let text = named(&broken.run, &finding.text);
+    let at = finding.at.as_secs_f64();
+    let text = format!("{}: at {at:.3}s {text}", finding.property.name());
+    // Nothing in a comment ends it, or changes the direction of what follows.
+    let text: String = text
+        .chars()
+        .map(|letter| if is_plain(letter) { letter } else { ' ' })
+        .collect();
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let is_full = lines.len() == MOST_LINES;
+        let line = lines.last_mut().expect("there is one");
+        if line.len() + word.len() < WIDTH || line.is_empty() {
+            line.push(' ');
+            line.push_str(word);
+        } else if !is_full {
+            lines.push(format!(" {word}"));
+        } else {
+            line.push_str(" ...");
+            break;
+        }
+    }
+    let mut comment = String::new();
+    for line in lines {
+        writeln!(comment, "{mark}{line}").expect("a String takes all");
+    }
+    comment
+}
+
+fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::samples;
+    use crate::schedule::Schedule;
+
+    fn code(language: Language) -> String {
+        let command = ["./worker".to_owned(), "it's".to_owned()];
+        let report = samples::broken();
+        test_code(&report, language, &command).expect("it is broken")
+    }
+
+    #[test]
+    fn each_test_is_short_and_holds_the_schedule() {
+        let report = samples::broken();
+        let schedule = report.broken.expect("it is broken").schedule;
+        for language in Language::ALL {
+            let code = code(*language);
+            assert!(code.lines().count() < 30, "{code}");
+            let lines = code
+                .lines()
+                .filter(|line| line.contains("contenders") || line.contains("after acquire"));
+            let lines: Vec<&str> = lines
+                .map(|line| line.trim_start_matches("const schedule = `"))
+                .collect();
+            let read: Schedule = lines.join("\n").parse().expect("it is a schedule");
+            assert_eq!(read, schedule, "{code}");
+            assert!(!code.contains("todo"), "{code}");
+        }
+    }
+
+    #[test]
+    fn hostile_guards_are_quoted_for_each_language() {
+        let quoted = r#""work'$(x)\"\\`</""#;
+        assert!(code(Language::Go).contains(&format!(
+            "\"--guard\", {quoted}, \"--\", \"./worker\", \"it's\""
+        )));
+        assert!(code(Language::Python).contains(quoted));
+        assert!(code(Language::Rust).contains(&format!(".guard({quoted})")));
+        let shell = code(Language::Shell);
+        assert!(
+            shell.contains(r#"--guard 'work'\''$(x)"\`</' -- ./worker 'it'\''s'"#),
+            "{shell}"
+        );
+    }
+
+    #[test]
+    fn a_comment_stays_a_comment() {
+        let mut report = samples::broken();
+        let broken = report.broken.as_mut().expect("it is broken");
+        broken.finding.text = format!("a\nrm -rf \u{202e}\u{2028}\r{}", "word ".repeat(500));
+        for language in Language::ALL {
+            let code = test_code(&report, *language, &[]).expect("it is broken");
+            let mark = if code.contains("\n// two-believers") {
+                "// "
+            } else {
+                "# "
+            };
+            let first = code
+                .lines()
+                .find(|line| line.starts_with(&format!("{mark}two-believers")));
+            assert!(
+                first.is_some_and(|line| line.contains("s a rm -rf word word")),
+                "{code}"
+            );
+            assert!(
+                !code.contains('\u{202e}') && !code.contains("\nrm"),
+                "{code}"
+            );
+            assert!(code.lines().count() < 30, "{code}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_replayed_where_nothing_is_broken() {
+        assert_eq!(test_code(&samples::not_broken(), Language::Go, &[]), None);
+    }
+}
