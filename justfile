@@ -113,6 +113,12 @@ long:
     PROCONSUL_ACL_QUESTIONS=100000 PROCONSUL_ACL_TEXTS=50000 cargo test -p proconsul --test acl
     PROCONSUL_SNAPSHOT_ARCHIVES=10000 cargo test -p proconsul --test http snapshots
     PROCONSUL_ELECTIONS=10000 cargo test --release -p proconsul --test in_runtime election
+    PROCONSUL_EXPLORE_RUNS=100000 cargo test --release -p proconsul --test explore
+
+# Searches other people's clients for their published bugs, and writes the table.
+bugs:
+    cargo build --release
+    server/explore/bugs/run --write
 
 # Measures the builds of the README and of an embedder, in an empty target folder.
 builds *ARGS:

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Failure> {
 
 async fn under_lock(lock: &Lock, session: &Keeper, place: &mut Place) -> Result<(), Error> {
     let held = lock.acquire(session).await?;
-    let who = format!("{} {}", session.id(), held.fence().lock_index);
+    let who = format!("{} {}", session.id(), held.fence().index);
     place.visit(&who, held.lost()).await;
     held.release().await
 }

@@ -32,6 +32,7 @@
 //! * [`test`](mod@test) starts servers that print their history when their test fails; [`Server::builder`] sets
 //!   everything else.
 //! * [`in_runtime`] has servers as tasks of the test's own runtime, on tokio's clock: for paused clocks and turmoil.
+//! * `explore` (a feature that is off by default) searches schedules until a lock, an election or a watch breaks.
 //! * [`Server`] has the controls, in groups: time, waiting, faults, connections, history, state.
 //! * [`control`], [`faults`] and [`history`] have the types of their arguments and results.
 //! * [`target`] runs the same test on a real Consul.
@@ -44,7 +45,7 @@
 //! * `on_a_real_consul`: the same test on this crate and on a real Consul.
 //!
 //! # Features
-//! Requires Rust 1.88. All features are on by default. With `default-features = false` there are keys, sessions, locks,
+//! Requires Rust 1.88. All features but `explore` are on by default. With `default-features = false` there are keys, sessions, locks,
 //! transactions, blocking queries, nodes, services, TTL checks, events, time, faults, barriers and history. An endpoint whose
 //! feature is off answers 501 and names the feature.
 //! * `acl`: `/v1/acl/`. `mesh`: configuration entries, discovery chains, intentions, gateways, peering. `queries`: prepared
@@ -55,6 +56,7 @@
 //! * `ui`: the web UI at `/ui/`.
 //! * `https`: the port of HTTPS. `https-checks`: checks of `https://` URLs. `http2-checks`: gRPC and H2PING checks.
 //! * `script-checks`: checks that are programs. `jwt`: logins with JSON Web Tokens. `snapshots`: `/v1/snapshot`.
+//! * `explore`: searches over contenders in the test's own process; it brings tokio's paused clock.
 //! * `tower`: a [`RuntimeServer`](in_runtime::RuntimeServer) as a `tower::Service`.
 //!
 //! The binary is the package `proconsul-cli`, which has all of them.

@@ -52,7 +52,7 @@ pub struct Leader {
     pub value: Vec<u8>,
     /// Its session.
     pub session: SessionId,
-    /// Grows with every new leader as long as nobody deletes the key; see [`Fence::lock_index`].
+    /// How often the key was acquired. It is no fencing token: see [`Fence::index`].
     pub lock_index: u64,
 }
 

@@ -28,7 +28,7 @@ const LOCK_FLAGS: u64 = 0x2ddc_cbc0_58a5_0c18;
 /// let lock = Lock::new(&client, "jobs/report").value("me");
 /// let session = Keeper::start(&client, NewSession::new()).await?;
 /// let held = lock.acquire(&session).await?;
-/// assert_eq!(held.fence().lock_index, 1);
+/// assert!(held.fence().index > 0);
 ///
 /// let other = Keeper::start(&client, NewSession::new()).await?;
 /// assert!(lock.try_acquire(&other).await?.is_none());
@@ -47,16 +47,15 @@ pub struct Lock {
     retry: Duration,
 }
 
-/// A token to show to what is changed under a lock: it can refuse everybody with a lower lock index of the same key,
-/// and can ask Consul whether the session still holds it. Consul's guides call it a sequencer.
+/// A token to show to what is changed under a lock: it can refuse everybody with a lower index of the same key, and can ask Consul whether the session still holds it. Consul's guides call it a sequencer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fence {
     /// The key of the lock.
     pub key: String,
-    /// Grows with every new holder as long as nobody deletes the key: a key that was deleted between two holders, as
-    /// `consul lock` and a session of behavior `delete` do, begins at 1 again.
-    pub lock_index: u64,
+    /// The ModifyIndex of the key after it was acquired. It grows with each new holder, as long as Consul is not restored.
+    /// LockIndex does not: a plain write sets it to 0, and a key that was deleted begins at 1 again.
+    pub index: u64,
     /// The holder.
     pub session: SessionId,
 }
@@ -231,7 +230,7 @@ impl Lock {
     fn fence(&self, pair: &Pair) -> Fence {
         Fence {
             key: self.key.clone(),
-            lock_index: pair.lock_index,
+            index: pair.modify_index,
             session: pair
                 .session
                 .clone()

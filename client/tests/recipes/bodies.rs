@@ -35,7 +35,7 @@ pub(crate) async fn a_lapse_takes_the_lock_and_the_lock_delay_guards_it(
     );
     host.pass(host.lock_delay());
     let taken = lock.acquire(&second).await?;
-    assert!(taken.fence().lock_index > held.fence().lock_index);
+    assert!(taken.fence().index > held.fence().index);
     assert_eq!(taken.fence().session, *second.id());
     Ok(())
 }

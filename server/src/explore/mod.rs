@@ -9,6 +9,7 @@
 //! use proconsul::explore::{Contender, Explore};
 //! use proconsul_client::recipes::{Election, Keeper};
 //! use proconsul_client::{Client, Connector, NewSession};
+//! use tokio::time::sleep;
 //!
 //! /// A program that leads for as long as it can, again and again.
 //! async fn lead(contender: Contender) {
@@ -25,7 +26,7 @@
 //!             leads.lost().await;
 //!             contender.lost();
 //!         }
-//!         tokio::time::sleep(Duration::from_secs(1)).await;
+//!         sleep(Duration::from_secs(1)).await;
 //!     }
 //! }
 //!

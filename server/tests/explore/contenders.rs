@@ -4,40 +4,65 @@ use std::future::ready;
 use std::time::Duration;
 
 use proconsul::explore::Contender;
-use proconsul_client::recipes::{Election, Keeper};
+use proconsul_client::recipes::{Election, Keeper, Lock};
 use proconsul_client::{Client, Connector, Error, NewSession};
 use tokio::time::sleep;
 
+const SECOND: Duration = Duration::from_secs(1);
 const TTL: Duration = Duration::from_secs(10);
 const KEY: &str = "service/leader";
+const WATCHED: &str = "config/value";
 
 /// What kind of contender it is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Kind {
-    /// The client's recipes.
+    /// The client's election.
     Election,
-    /// One loop renews the session and does the leader's work, and nothing else looks.
+    /// The client's lock, with its fencing token.
+    Lock,
+    /// The client's lock, whose LockIndex is taken for a fencing token.
+    LockIndex,
+    /// One loop renews the session and does the leader's work, and nothing else looks (bug 8 of `client_bugs`).
     OneLoop,
+    /// A renewal that is answered 404 is taken for a hiccup (bug 5).
+    RenewsForEver,
+    /// An acquire whose response is lost is begun anew, with another session that has no TTL (bug 4).
+    BeginsAnew,
+    /// Three refused acquires in a row are enough (bug 7).
+    TriesThrice,
+    /// The client's watch of a key that another contender writes.
+    Watch,
+    /// A watch that goes on with the highest index that it has seen (bug 1).
+    HighestIndex,
 }
 
-/// Competes for the lock until the run is over.
-pub(super) async fn contend(contender: Contender, kind: Kind) {
+fn client(contender: &Contender, timeout: Duration) -> Client {
     let own = contender.clone();
     let connector = Connector::new(move |_uri| ready(own.connect()));
-    let timeout = match kind {
-        Kind::Election => Duration::from_secs(2),
-        Kind::OneLoop => Duration::from_secs(60),
-    };
     let builder = Client::builder().address("consul:8500").timeout(timeout);
-    let client = builder.connector(connector).build().expect("an address");
+    builder.connector(connector).build().expect("an address")
+}
+
+/// Does what contenders of this kind do until the run is over.
+pub(super) async fn contend(contender: Contender, kind: Kind) {
+    let is_careful = matches!(kind, Kind::Election | Kind::Lock | Kind::LockIndex);
+    let timeout = if is_careful { 2 * SECOND } else { 60 * SECOND };
+    let client = client(&contender, timeout);
+    if matches!(kind, Kind::Watch | Kind::HighestIndex) {
+        return watch(&client, &contender, kind).await;
+    }
     loop {
         let led = match kind {
             Kind::Election => lead(&client, &contender).await,
-            Kind::OneLoop => lead_and_renew(&client, &contender).await,
+            Kind::Lock | Kind::LockIndex => hold(&client, &contender, kind).await,
+            _ => by_hand(&client, &contender, kind).await,
         };
         contender.lost();
-        drop(led);
-        sleep(Duration::from_secs(1)).await;
+        if led.is_ok() && kind == Kind::TriesThrice {
+            // It has given up.
+            std::future::pending::<()>().await;
+        }
+        sleep(SECOND).await;
     }
 }
 
@@ -50,19 +75,75 @@ async fn lead(client: &Client, contender: &Contender) -> Result<(), Error> {
     Ok(())
 }
 
-async fn lead_and_renew(client: &Client, contender: &Contender) -> Result<(), Error> {
+async fn hold(client: &Client, contender: &Contender, kind: Kind) -> Result<(), Error> {
+    let session = Keeper::start(client, NewSession::new().ttl(TTL)).await?;
+    let held = Lock::new(client, KEY).acquire(&session).await?;
+    let token = match kind {
+        Kind::LockIndex => {
+            let pair = client.kv().get(KEY).await?.value;
+            pair.map(|pair| pair.lock_index)
+        }
+        _ => Some(held.fence().index),
+    };
+    contender.holds(token);
+    held.lost().await;
+    Ok(())
+}
+
+/// Locks without a recipe, each with a bug.
+async fn by_hand(client: &Client, contender: &Contender, kind: Kind) -> Result<(), Error> {
     let (kv, sessions) = (client.kv(), client.sessions());
-    let session = sessions.create(&NewSession::new().ttl(TTL)).await?;
+    let new = if kind == Kind::BeginsAnew {
+        NewSession::new()
+    } else {
+        NewSession::new().ttl(TTL)
+    };
+    let session = sessions.create(&new).await?;
+    let mut rejected = 0;
     while !kv.write(KEY, contender.name()).acquire(&session).await? {
-        sleep(Duration::from_secs(1)).await;
-        if sessions.renew(&session).await?.is_none() {
+        rejected += 1;
+        if kind == Kind::TriesThrice && rejected == 3 {
             return Ok(());
+        }
+        sleep(SECOND).await;
+        if kind != Kind::BeginsAnew && sessions.renew(&session).await?.is_none() {
+            return Err(Error::SessionLost);
         }
     }
     contender.holds(None);
-    while sessions.renew(&session).await?.is_some() {
+    loop {
         sleep(TTL / 3).await;
+        let is_alive = match kind {
+            Kind::BeginsAnew => sessions.info(&session).await?.value.is_some(),
+            _ => sessions.renew(&session).await?.is_some(),
+        };
+        if !is_alive && kind != Kind::RenewsForEver {
+            return Err(Error::SessionLost);
+        }
         kv.put("work/item", contender.name()).await?;
     }
-    Ok(())
+}
+
+/// The first contender writes a key, the others watch it.
+async fn watch(client: &Client, contender: &Contender, kind: Kind) {
+    if contender.number() == 0 {
+        loop {
+            sleep(5 * SECOND).await;
+            // The next value follows soon.
+            drop(client.kv().put(WATCHED, "value").await);
+        }
+    }
+    if kind == Kind::Watch {
+        let mut watch = client.watch_key(WATCHED);
+        while watch.next().await.is_ok() {}
+        return;
+    }
+    let mut highest = 0;
+    loop {
+        let waiting = client.but(|options| options.index(highest));
+        match waiting.kv().get(WATCHED).await {
+            Ok(answer) => highest = highest.max(answer.meta.index),
+            Err(_) => sleep(SECOND).await,
+        }
+    }
 }

@@ -4,61 +4,102 @@
     clippy::disallowed_methods,
     reason = "the time that is slept is simulated: it takes none of the machine's"
 )]
+#![expect(
+    clippy::print_stdout,
+    reason = "what was searched and found is worth reading"
+)]
 
+mod book;
 mod contenders;
 
 use proconsul::explore::{Explore, Property, Report, Schedule};
 
 use contenders::{Kind, contend};
 
-fn searched(kind: Kind, runs: u64) -> Report {
-    let search = Explore::new().contenders(2).runs(runs).guard("work/");
-    search.search(move |contender| contend(contender, kind))
+fn explore() -> Explore {
+    Explore::new().contenders(2).guard("work/")
+}
+
+fn search(kind: Kind, runs: u64) -> Report {
+    let report = explore()
+        .runs(runs)
+        .search(move |contender| contend(contender, kind));
+    println!("{kind:?}: {report}");
+    report
 }
 
 /// How many runs the right contenders have to stand; `PROCONSUL_EXPLORE_RUNS` sets another number.
 fn runs() -> u64 {
     let set = std::env::var("PROCONSUL_EXPLORE_RUNS").ok();
-    set.map_or(300, |text| text.parse().expect("a number"))
+    set.map_or(150, |text| text.parse().expect("a number"))
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "what was measured is worth reading")]
-fn the_clients_recipes_are_not_broken() {
-    let report = searched(Kind::Election, runs());
-    println!("{report}");
+fn the_clients_election_is_not_broken() {
+    search(Kind::Election, runs()).assert_not_broken();
+}
+
+#[test]
+fn the_clients_lock_and_its_fencing_token_are_not_broken() {
+    search(Kind::Lock, runs()).assert_not_broken();
+}
+
+#[test]
+fn the_clients_watch_is_not_broken() {
+    let report = search(Kind::Watch, runs());
     assert!(report.broken.is_none(), "{report}");
-    assert!(!report.is_idle(), "{report}");
 }
 
-#[test]
-#[expect(clippy::print_stdout, reason = "what was found is worth reading")]
-fn a_contender_that_renews_from_its_own_loop_is_found() {
-    let report = searched(Kind::OneLoop, 2000);
-    println!("{report}");
-    let broken = report.broken.expect("it is found");
+/// Searches for a planted bug, and replays what is found from its text.
+fn assert_found(kind: Kind, expected: &[Property]) {
+    let broken = search(kind, 2000).broken.expect("it is found");
+    let property = broken.finding.property;
+    assert!(expected.contains(&property), "{property:?}");
     assert!(broken.schedule.decisions.len() <= 2, "{}", broken.schedule);
     assert_eq!(broken.replays.0, broken.replays.1);
     assert_eq!(broken.is_repeated, Some(true));
-    // The schedule alone shows it, read from its text.
-    let schedule: Schedule = broken
-        .schedule
-        .to_string()
-        .parse()
-        .expect("it is printed by us");
-    let again =
-        Explore::new()
-            .contenders(2)
-            .guard("work/")
-            .replay(&schedule, broken.seed, |contender| {
-                contend(contender, Kind::OneLoop)
-            });
-    let property = broken.finding.property;
-    assert!(
-        again
-            .findings
-            .iter()
-            .any(|finding| finding.property == property)
-    );
-    assert_ne!(property, Property::TwoHolders, "the server is right");
+    let schedule: Schedule = broken.schedule.to_string().parse().expect("it is ours");
+    let again = explore().replay(&schedule, broken.seed, |contender| contend(contender, kind));
+    let mut findings = again.findings.iter();
+    assert!(findings.any(|finding| finding.property == property));
+}
+
+#[test]
+fn a_contender_that_renews_from_its_own_loop_is_found() {
+    let expected = [
+        Property::TwoBelievers,
+        Property::NoticedLate,
+        Property::StaleWrite,
+    ];
+    assert_found(Kind::OneLoop, &expected);
+}
+
+#[test]
+fn a_contender_that_ignores_the_end_of_its_session_is_found() {
+    let expected = [
+        Property::TwoBelievers,
+        Property::NoticedLate,
+        Property::StaleWrite,
+    ];
+    assert_found(Kind::RenewsForEver, &expected);
+}
+
+#[test]
+fn a_contender_that_locks_itself_out_is_found() {
+    assert_found(Kind::BeginsAnew, &[Property::NobodyLeads]);
+}
+
+#[test]
+fn a_contender_that_gives_up_is_found() {
+    assert_found(Kind::TriesThrice, &[Property::NobodyLeads]);
+}
+
+#[test]
+fn a_fencing_token_that_goes_back_is_found() {
+    assert_found(Kind::LockIndex, &[Property::TokenBack]);
+}
+
+#[test]
+fn a_watch_that_keeps_the_highest_index_is_found() {
+    assert_found(Kind::HighestIndex, &[Property::MissedValue]);
 }

@@ -13,6 +13,7 @@ const ROOTS: &[&str] = &[
     "server/archive/src/lib.rs",
     "server/config/src/lib.rs",
     "server/engine/src/lib.rs",
+    "server/explore/src/lib.rs",
     "server/filter/src/lib.rs",
     "server/gocompat/src/lib.rs",
     "server/h1/src/lib.rs",

@@ -130,6 +130,7 @@ const CORE: &[&str] = &[
     "server/acl/src/",
     "server/core/src/",
     "server/engine/src/",
+    "server/explore/src/",
     "server/filter/src/",
     "server/gocompat/src/",
     "server/h1/src/",

@@ -5,7 +5,7 @@
 //!   in their order; `…` stands for anything. With `exact` there are no other lines, and with `shows-errors` a response may be an
 //!   error. A block that cannot run here says what it needs: ```` ```sh,needs-docker ````.
 //! * `rust` blocks are parts of the tests in `programs/`, of the examples in `server/examples/`, or of the tests of the package
-//!   `proconsul` in `server/tests/in_runtime/`, which need a paused clock.
+//!   `proconsul` in `server/tests/in_runtime/` and `server/tests/explore/`, which need a paused clock.
 //! * Blocks in other languages are parts of a package's page, which `server/packaging/test` runs.
 
 mod blocks;
@@ -35,7 +35,9 @@ fn is_part(block: &Block, files: &[Vec<String>]) -> bool {
 fn rust_blocks_are_parts_of_tests() {
     let mut files = lines_below("server/cli/tests/book/programs", "rs");
     files.extend(lines_below("server/examples", "rs"));
-    files.extend(lines_below("server/tests/in_runtime", "rs"));
+    for folder in ["server/tests/in_runtime", "server/tests/explore"] {
+        files.extend(lines_below(folder, "rs"));
+    }
     let blocks = blocks::all();
     let blocks = blocks.iter().filter(|block| block.language == "rust");
     let (own, foreign): (Vec<&Block>, Vec<&Block>) =
