@@ -24,22 +24,27 @@ final class Binary {
     private Binary() {}
 
     /**
-     * Returns its path: what is given, what the variable names, what the jar for this platform brings, or what is on the PATH.
+     * Returns its path: what is given, what the variable names, what the jar for this platform brings, or what is on the PATH. One that
+     * is named has to be there.
      */
-    static String find(String given, UnaryOperator<String> variables) {
+    static Optional<String> look(String given, UnaryOperator<String> variables) {
         String named = Objects.requireNonNullElse(variables.apply(VARIABLE), "");
         for (String[] source : new String[][] {{given, "binary"}, {named, VARIABLE}}) {
             if (source[0].isEmpty()) continue;
             if (!isProgram(Path.of(source[0]))) {
                 throw new IllegalStateException(source[1] + " names \"" + source[0] + "\", which is not a program that can be run");
             }
-            return source[0];
+            return Optional.of(source[0]);
         }
         return ofJar(platform())
             .or(() -> onPath(Objects.requireNonNullElse(variables.apply("PATH"), "")))
-            .map(Path::toString)
-            .orElseThrow(() -> new IllegalStateException("the binary of proconsul is not there: neither a jar proconsul-junit with the classifier "
-                + platform() + " is on the class path, nor is it on the PATH. Build it with `cargo install --path server/cli` in a clone of proconsul, or name it with " + VARIABLE));
+            .map(Path::toString);
+    }
+
+    /** The error of who needs the binary where there is none. */
+    static IllegalStateException missing() {
+        return new IllegalStateException("the binary of proconsul is not there: neither a jar proconsul-junit with the classifier "
+            + platform() + " is on the class path, nor is it on the PATH. Build it with `cargo install --path server/cli` in a clone of proconsul, or name it with " + VARIABLE);
     }
 
     /** The classifier of this platform's jar, such as linux-x86_64. */

@@ -39,6 +39,9 @@ public @interface Proconsul {
     /** Whether HTTPS is served, too, at {@link Server#httpsUrl}. */
     boolean https() default false;
 
+    /** Whether the server runs in this process, though there may be a binary; where there is none, it does. */
+    boolean inProcess() default false;
+
     /** More arguments of {@code proconsul agent}. */
     String[] arguments() default {};
 }

@@ -33,11 +33,16 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
         end(context);
     }
 
-    /** Shows the server of a test or of its class where it has failed, and stops the server if it is this context's own. */
+    /**
+     * Shows the server of a test or of its class where it has failed, and stops the server if it is this context's own. A server that
+     * has panicked fails the test.
+     */
     private static void end(ExtensionContext context) {
         Server server = context.getStore(NAMESPACE).get(Server.class, Server.class);
         if (server == null) return;
+        RuntimeException panic = server.failure();
         try {
+            if (panic != null) throw new IllegalStateException(panic.getMessage(), panic);
             if (context.getExecutionException().isPresent()) System.err.println(server.failureText());
         } finally {
             Server own = context.getStore(NAMESPACE).remove(Server.class, Server.class);
@@ -59,6 +64,7 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
             for (String file : options.data()) builder.data(Path.of(file));
             if (!options.acl().isEmpty()) builder.acl(options.acl());
             if (options.https()) builder.https();
+            if (options.inProcess()) builder.inProcess();
             builder.arguments(options.arguments());
         }
         return builder.start();

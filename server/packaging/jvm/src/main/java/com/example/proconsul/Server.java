@@ -1,64 +1,45 @@
 package com.example.proconsul;
 
-import java.io.BufferedReader;
-import java.io.IOException;
-import java.io.InputStreamReader;
-import java.io.UncheckedIOException;
-import java.net.URI;
 import java.net.URLEncoder;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
+import java.util.function.UnaryOperator;
 
-/** A server in a process of its own, which ends when it is closed. */
+/**
+ * A server, which ends when it is closed: a process of its own, or a part of this process where {@link Builder#inProcess} says so or
+ * where there is no binary.
+ */
 public final class Server extends Controls implements AutoCloseable {
     /** The version of proconsul whose control plane this class knows. */
     public static final String VERSION = "0.1.0";
     /** The variable that names the server's binary, in place of the one of the jar or on the PATH. */
     public static final String BINARY = Binary.VARIABLE;
 
-    /** How long a start may take. On a fast machine it takes a few milliseconds. */
-    private static final Duration START_WITHIN = Duration.ofSeconds(30);
-    /** How many lines of the server's log are kept for errors. */
-    private static final int LOG_LINES = 200;
-
-    private final Process process;
-    private final Deque<String> log = new ArrayDeque<>();
-    private final CompletableFuture<Map<?, ?>> ports = new CompletableFuture<>();
-    // The control plane is on this machine, whatever proxies the settings name.
-    private final HttpClient client = HttpClient.newBuilder().proxy(HttpClient.Builder.NO_PROXY).version(HttpClient.Version.HTTP_1_1).build();
-    private final String address;
-    private final String control;
-    private final String httpsAddress;
-    private final Path certificates;
+    final Backend backend;
     private final long seed;
+    /** The state to which {@link #reset} goes back; null where the backend knows it. */
+    private final Map<String, ?> start;
 
     /** How a server is started. */
     public static final class Builder {
-        private final List<String> arguments = new ArrayList<>(List.of("agent", "-dev", "-control-port=0", "-log-level=warn"));
+        final List<String> arguments = new ArrayList<>();
+        final List<Path> files = new ArrayList<>();
+        final List<Path> data = new ArrayList<>();
+        String management = "";
+        boolean https;
+        int port;
         private String binary = "";
         private String release = "";
-        private boolean https;
-        private String port = "-http-port-ephemeral";
+        private boolean inProcess;
+        private UnaryOperator<String> variables = System::getenv;
 
         private Builder() {}
 
@@ -85,7 +66,7 @@ public final class Server extends Controls implements AutoCloseable {
 
         /** Serves Consul's API at this port, in place of a free one. */
         public Builder port(int port) {
-            this.port = "-http-port=" + port;
+            this.port = port;
             return this;
         }
 
@@ -96,16 +77,19 @@ public final class Server extends Controls implements AutoCloseable {
 
         /** Reads a configuration file of Consul, or a folder of them. */
         public Builder file(Path path) {
-            return arguments((Files.isRegularFile(path) ? "-config-file=" : "-config-dir=") + path);
+            files.add(path);
+            return this;
         }
 
         /** Starts with a file: a state, an archive of a snapshot, or keys as {@code consul kv export} prints them. */
         public Builder data(Path path) {
-            return arguments("-load=" + path);
+            data.add(path);
+            return this;
         }
 
         /** Enables ACLs. The token with this secret may do everything; without a token nothing is allowed. */
         public Builder acl(String management) {
+            this.management = management;
             return arguments("-acl=" + management);
         }
 
@@ -127,6 +111,25 @@ public final class Server extends Controls implements AutoCloseable {
             return this;
         }
 
+        /** Runs the server in this process, though there may be a binary. It cannot serve HTTPS, run checks, or log in by JSON Web Tokens. */
+        public Builder inProcess() {
+            inProcess = true;
+            return this;
+        }
+
+        /** Takes the variables of the environment from here. */
+        Builder variables(UnaryOperator<String> variables) {
+            this.variables = variables;
+            return this;
+        }
+
+        private Backend open() {
+            Optional<String> found = inProcess ? Optional.empty() : Binary.look(binary, variables);
+            if (found.isPresent()) return new ServerProcess(found.get(), this);
+            if (!Machine.isThere()) throw inProcess ? new IllegalStateException(Machine.MISSING) : Binary.missing();
+            return new ServerModule(this);
+        }
+
         /** Starts the server. */
         public Server start() {
             return new Server(this);
@@ -144,109 +147,59 @@ public final class Server extends Controls implements AutoCloseable {
     }
 
     private Server(Builder builder) {
-        String binary = Binary.find(builder.binary, System::getenv);
-        List<String> command = new ArrayList<>(List.of(binary));
-        command.addAll(builder.arguments);
-        command.add(builder.port);
-        certificates = builder.https ? temporaryFolder() : null;
-        if (builder.https) command.addAll(List.of("-https-dev", "-https-dev-dir=" + certificates));
-        ProcessBuilder start = new ProcessBuilder(command).redirectErrorStream(true);
-        // A server is what its arguments say, whatever the environment of the tests is.
-        start.environment().keySet().removeIf(name -> name.startsWith("CONSUL_") || name.startsWith("PROCONSUL_"));
+        backend = builder.open();
         try {
-            process = start.start();
-            process.getOutputStream().close();
-        } catch (IOException error) {
-            removeCertificates();
-            throw new IllegalStateException(binary + " cannot be run: " + error.getMessage() + "; it may be a binary for another platform", error);
-        }
-        Thread reader = new Thread(this::read, "proconsul-log");
-        reader.setDaemon(true);
-        reader.start();
-        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
-        try {
-            Map<?, ?> said = await(binary);
-            address = (String) said.get("http");
-            httpsAddress = (String) said.get("https");
-            control = "http://" + said.get("control") + "/proconsul/v1";
             About about = server();
             seed = about.seed();
             if (!VERSION.equals(about.proconsul())) {
-                throw new IllegalStateException(binary + " is proconsul " + about.proconsul() + ", and this helper is " + VERSION
+                throw new IllegalStateException(backend.file() + " is proconsul " + about.proconsul() + ", and this helper is " + VERSION
                     + ": install the binary of " + VERSION + ", or name it with " + BINARY);
             }
             String release = (String) about.get("version");
             if (!builder.release.isEmpty() && !(release + ".").startsWith(builder.release + ".")) {
                 throw new IllegalStateException("Consul " + builder.release + " is not known: the newest release that is emulated is " + release);
             }
+            // The module takes the state without data for that of the start.
+            start = isInProcess() && !builder.data.isEmpty() ? state() : null;
         } catch (RuntimeException error) {
-            close();
+            backend.close();
             throw error;
         }
     }
 
-    /** Reads the log to its end, so that the server never waits for its reader. */
-    private void read() {
-        try (BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-                if (!ports.isDone() && line.startsWith("{\"")) {
-                    ports.complete((Map<?, ?>) Json.parse(line));
-                    continue;
-                }
-                synchronized (log) {
-                    log.add(line);
-                    if (log.size() > LOG_LINES) log.remove();
-                }
-            }
-        } catch (IOException error) {
-            // It was closed; the log ends here.
-        }
-        ports.completeExceptionally(new IOException("the log has ended"));
-    }
-
-    private Map<?, ?> await(String binary) {
-        try {
-            return ports.get(START_WITHIN.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (TimeoutException error) {
-            throw new IllegalStateException("the server has not said within " + START_WITHIN.toSeconds() + " s where it listens:\n" + log());
-        } catch (ExecutionException error) {
-            int code = process.onExit().join().exitValue();
-            String advice = log().isEmpty() ? "; is " + binary + " proconsul?" : "";
-            throw new IllegalStateException("the server ended at its start with exit code " + code + advice + "\n" + log());
-        } catch (InterruptedException error) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while the server starts", error);
-        }
+    /** Whether the server runs in this process. */
+    public boolean isInProcess() {
+        return backend instanceof ServerModule;
     }
 
     /** Host and port of Consul's API, as CONSUL_HTTP_ADDR takes them. */
     public String address() {
-        return address;
+        return backend.address();
     }
 
     /** The IP address of Consul's API. */
     public String host() {
-        return address.substring(0, address.lastIndexOf(':'));
+        return address().substring(0, address().lastIndexOf(':'));
     }
 
     /** The port of Consul's API. */
     public int port() {
-        return Integer.parseInt(address.substring(address.lastIndexOf(':') + 1));
+        return Integer.parseInt(address().substring(address().lastIndexOf(':') + 1));
     }
 
     /** The URL of Consul's API. */
     public String url() {
-        return "http://" + address;
+        return "http://" + address();
     }
 
     /** The URL of Consul's API over HTTPS, where {@link Builder#https} was called. */
     public Optional<String> httpsUrl() {
-        return Optional.ofNullable(httpsAddress).map(found -> "https://" + found);
+        return Optional.ofNullable(backend.httpsAddress()).map(found -> "https://" + found);
     }
 
     /** The file with the certificate of the authority that has signed the server's, where {@link Builder#https} was called. */
     public Optional<Path> caFile() {
-        return Optional.ofNullable(certificates).map(folder -> folder.resolve("ca.pem"));
+        return Optional.ofNullable(backend.caFile());
     }
 
     /** The seed of the run, which {@link Builder#seed} repeats. */
@@ -256,14 +209,12 @@ public final class Server extends Controls implements AutoCloseable {
 
     /** The variables by which programs find this server. */
     public Map<String, String> environment() {
-        return Map.of("CONSUL_HTTP_ADDR", address);
+        return Map.of("CONSUL_HTTP_ADDR", address());
     }
 
-    /** The last lines of the server's log. */
+    /** The last lines of the server's log. A server in this process has none but the text of its panic. */
     public String log() {
-        synchronized (log) {
-            return String.join("\n", log);
-        }
+        return backend.log();
     }
 
     /** What happened on the server, a line for each record. */
@@ -282,34 +233,33 @@ public final class Server extends Controls implements AutoCloseable {
         return text.toString();
     }
 
-    /** Ends the server. Nothing is lost by it: all of its state is in memory. */
+    /** Goes back to the state of the start, and forgets all checkpoints; blocked requests are answered. */
+    @Override
+    public AtIndex reset() {
+        AtIndex done = super.reset();
+        return start == null ? done : load(start);
+    }
+
+    /** Why a server in this process has ended by itself; null where it has not. */
+    RuntimeException failure() {
+        return backend.failure();
+    }
+
+    /**
+     * Ends the server. Nothing is lost by it: all of its state is in memory.
+     * @throws IllegalStateException if the server, in this process, has panicked; with the text of the panic
+     */
     @Override
     public void close() {
-        process.destroyForcibly().onExit().join();
-        removeCertificates();
-    }
-
-    private static Path temporaryFolder() {
-        try {
-            return Files.createTempDirectory("proconsul-");
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
-    }
-
-    private void removeCertificates() {
-        if (certificates == null || !Files.exists(certificates)) return;
-        try (Stream<Path> files = Files.list(certificates)) {
-            for (Path file : (Iterable<Path>) files::iterator) Files.delete(file);
-            Files.delete(certificates);
-        } catch (IOException error) {
-            throw new UncheckedIOException(error);
-        }
+        RuntimeException failure = backend.failure();
+        backend.close();
+        // A new one, because the failure may be what ends a block that closes the server.
+        if (failure != null) throw new IllegalStateException(failure.getMessage(), failure);
     }
 
     @Override
     Object call(String method, String path, Map<String, ?> query, Object body) {
-        StringBuilder target = new StringBuilder(control + path);
+        StringBuilder target = new StringBuilder(path);
         char mark = '?';
         for (Map.Entry<String, ?> field : query == null ? Map.<String, Object>of().entrySet() : query.entrySet()) {
             Object value = field.getValue();
@@ -318,19 +268,8 @@ public final class Server extends Controls implements AutoCloseable {
                 mark = '&';
             }
         }
-        HttpRequest.BodyPublisher sent = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(Json.write(body));
-        HttpRequest request = HttpRequest.newBuilder(URI.create(target.toString())).method(method, sent).build();
-        try {
-            HttpResponse<String> answer = client.send(request, HttpResponse.BodyHandlers.ofString());
-            if (answer.statusCode() != 200) throw new ControlException(answer.statusCode(), answer.body().strip());
-            boolean isJson = answer.headers().firstValue("content-type").orElse("").startsWith("application/json");
-            return isJson ? Json.parse(answer.body()) : answer.body();
-        } catch (IOException error) {
-            String state = process.isAlive() ? "runs" : "has ended with exit code " + process.exitValue();
-            throw new IllegalStateException(method + " " + path + ": " + error + "; the server " + state + "\n" + log(), error);
-        } catch (InterruptedException error) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted: " + method + " " + path, error);
-        }
+        Backend.Response answer = backend.ask(method, target.toString(), body == null ? null : Json.write(body));
+        if (answer.status != 200) throw new ControlException(answer.status, answer.text.strip());
+        return answer.type.startsWith("application/json") ? Json.parse(answer.text) : answer.text;
     }
 }

@@ -22,25 +22,29 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** The scenarios that all helpers share, with Ecwid's client. */
+/** The scenarios that all helpers share, with Ecwid's client, on the binary and in this process. */
 class ScenariosTest {
     @TestFactory
     Stream<DynamicTest> scenarios() throws IOException {
         String file = System.getenv("SCENARIOS");
         String text = Files.readString(Path.of(file == null ? "../scenarios/scenarios.json" : file));
-        return ((List<?>) ((Map<?, ?>) Json.parse(text)).get("scenarios")).stream().map(one -> {
-            Map<?, ?> scenario = (Map<?, ?>) one;
-            return DynamicTest.dynamicTest((String) scenario.get("name"), () -> {
-                try (Server server = started((Map<?, ?>) scenario.get("server"))) {
-                    Run run = new Run(server);
-                    for (Object step : (List<?>) scenario.get("steps")) run.step((Map<?, ?>) step);
-                }
-            });
+        List<?> scenarios = (List<?>) ((Map<?, ?>) Json.parse(text)).get("scenarios");
+        return Stream.of(false, true).flatMap(inProcess -> scenarios.stream().map(one -> played((Map<?, ?>) one, inProcess)));
+    }
+
+    private static DynamicTest played(Map<?, ?> scenario, boolean inProcess) {
+        return DynamicTest.dynamicTest(scenario.get("name") + (inProcess ? ", in process" : ""), () -> {
+            try (Server server = started((Map<?, ?>) scenario.get("server"), inProcess)) {
+                assertEquals(inProcess, server.isInProcess());
+                Run run = new Run(server);
+                for (Object step : (List<?>) scenario.get("steps")) run.step((Map<?, ?>) step);
+            }
         });
     }
 
-    private static Server started(Map<?, ?> options) {
+    private static Server started(Map<?, ?> options, boolean inProcess) {
         Server.Builder builder = Server.builder();
+        if (inProcess) builder.inProcess();
         if (options.containsKey("asVersion")) builder.asVersion((String) options.get("asVersion"));
         if (options.containsKey("seed")) builder.seed((Long) options.get("seed"));
         if (options.containsKey("frozen")) builder.frozen();

@@ -127,15 +127,16 @@ class ServerTest {
     @Test
     void anOldOneOnThePathIsRefused(@TempDir Path folder) throws IOException {
         Path old = Files.createSymbolicLink(folder.resolve("proconsul"), Path.of(System.getenv("OTHER_PROCONSUL")));
-        String found = Binary.find("", Map.of("PATH", folder.toString())::get);
+        String found = Binary.look("", Map.of("PATH", folder.toString())::get).orElseThrow();
         assertEquals(old.toString(), found);
         assertMessage(found + " is proconsul 0.0.1", () -> Server.builder().binary(found).start());
     }
 
     @Test
     void aBinaryThatIsMissingIsSaid() {
-        assertMessage("the classifier " + Binary.platform(), () -> Binary.find("", Map.of("PATH", "/nowhere")::get));
-        assertMessage("PROCONSUL_BINARY names \"/nowhere\"", () -> Binary.find("", Map.of("PROCONSUL_BINARY", "/nowhere")::get));
+        assertTrue(Binary.look("", Map.of("PATH", "/nowhere")::get).isEmpty());
+        assertTrue(Binary.missing().getMessage().contains("the classifier " + Binary.platform()));
+        assertMessage("PROCONSUL_BINARY names \"/nowhere\"", () -> Binary.look("", Map.of("PROCONSUL_BINARY", "/nowhere")::get));
     }
 
     private static void assertMessage(String part, Runnable start) {
