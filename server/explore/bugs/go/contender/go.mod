@@ -1,0 +1,3 @@
+module proconsul/bugs/contender
+
+go 1.19

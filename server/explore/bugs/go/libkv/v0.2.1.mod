@@ -1,0 +1,23 @@
+module proconsul/bugs/libkv
+
+go 1.19
+
+require (
+	github.com/docker/leadership v0.1.0
+	github.com/docker/libkv v0.2.1
+	proconsul/bugs/contender v0.0.0
+)
+
+require (
+	github.com/armon/go-metrics v0.0.0-20180917152333-f0300d1749da // indirect
+	github.com/hashicorp/consul/api v1.1.0 // indirect
+	github.com/hashicorp/go-cleanhttp v0.5.1 // indirect
+	github.com/hashicorp/go-immutable-radix v1.0.0 // indirect
+	github.com/hashicorp/go-rootcerts v1.0.0 // indirect
+	github.com/hashicorp/golang-lru v0.5.0 // indirect
+	github.com/hashicorp/serf v0.8.2 // indirect
+	github.com/mitchellh/go-homedir v1.0.0 // indirect
+	github.com/mitchellh/mapstructure v1.1.2 // indirect
+)
+
+replace proconsul/bugs/contender => ../contender
