@@ -38,9 +38,9 @@ pub enum Input<'a> {
     End(ConnectionId),
     /// The client has gone, or has given up the request.
     Reset(ConnectionId),
-    /// A request without a connection, whose number must be that of no open connection or request: a head as HTTP/1.1 has
-    /// it, and behind it the body, which is all the rest.
-    Request(ConnectionId, &'a [u8]),
+    /// A request without a connection, whose number must be that of no open connection or request, from a client with this
+    /// address, if it has one: a head as HTTP/1.1 has it, and behind it the body, which is all the rest.
+    Request(ConnectionId, Option<SocketAddr>, &'a [u8]),
     /// Time has passed: a deadline is reached, or may be.
     Time,
 }
@@ -218,9 +218,9 @@ impl Machine {
             outputs: VecDeque::new(),
         };
         let own = Arc::clone(engine);
-        machine.spawn(Box::pin(async move { own.run().await }));
+        machine.spawn(async move { own.run().await });
         let own = Arc::clone(engine);
-        machine.spawn(Box::pin(async move { fail_checks(&own, NO_CHECKS).await }));
+        machine.spawn(async move { fail_checks(&own, NO_CHECKS).await });
         machine
     }
 
@@ -229,6 +229,12 @@ impl Machine {
     #[must_use]
     pub fn controls(&self) -> Option<&Controls> {
         self.context.control.as_ref()
+    }
+
+    /// Lets a task run beside the server, from the next input on, until it or the machine ends. It may wait for what comes from
+    /// the server's clock and engine.
+    pub fn spawn(&mut self, task: impl Future<Output = ()> + Send + 'static) {
+        self.add(Box::pin(task));
     }
 
     /// Takes an input at `now`, the time since the machine was made, which never goes back; and returns what the server
@@ -244,7 +250,7 @@ impl Machine {
                 Some(task) => drop(self.tasks.remove(&task)),
                 None => self.of(id, Peer::reset),
             },
-            Input::Request(id, request) => self.request(id, request.to_vec()),
+            Input::Request(id, peer, request) => self.request(id, peer, request.to_vec()),
             Input::Time => {}
         }
         self.run();
@@ -274,13 +280,13 @@ impl Machine {
         let (own, read, write) = pipe();
         self.connections.insert(id, own);
         let context = Arc::clone(&self.context);
-        self.spawn(Box::pin(serve(context, peer, (read, write), false)));
+        self.add(Box::pin(serve(context, peer, (read, write), false)));
     }
 
-    fn request(&mut self, id: ConnectionId, request: Vec<u8>) {
+    fn request(&mut self, id: ConnectionId, peer: Option<SocketAddr>, request: Vec<u8>) {
         let (context, answered) = (Arc::clone(&self.context), Arc::clone(&self.answered));
-        self.spawn(Box::pin(async move {
-            let response = exchange(context, None, &request).await;
+        self.add(Box::pin(async move {
+            let response = exchange(context, peer, &request).await;
             answered.lock().push((id, response));
         }));
         self.requests.insert(id, self.last_task);
@@ -292,7 +298,7 @@ impl Machine {
         }
     }
 
-    fn spawn(&mut self, task: Boxed<()>) {
+    fn add(&mut self, task: Boxed<()>) {
         self.last_task += 1;
         self.tasks.insert(self.last_task, task);
         self.ready.push(self.last_task);

@@ -161,7 +161,7 @@ fn a_request_without_a_connection_has_its_whole_response() {
     let mut driven = Driven::new(&Config::default(), 7);
     let ask = |driven: &mut Driven, id: u64, request: &str| {
         let request = request.replace(" HTTP", " HTTP/1.1\r\nHost: x\r\n\r\n");
-        driven.input(Input::Request(id, request.as_bytes()))
+        driven.input(Input::Request(id, None, request.as_bytes()))
     };
     let long = "a".repeat(5000);
     let put = ask(&mut driven, 1, &format!("PUT /v1/kv/a HTTP{long}"));
@@ -209,7 +209,7 @@ fn a_bad_or_cut_request_without_a_connection_says_so() {
         ("GET /v1/kv/a", "400 Bad Request"),
         ("", "400 Bad Request"),
     ] {
-        let said = driven.input(Input::Request(1, request.as_bytes()));
+        let said = driven.input(Input::Request(1, None, request.as_bytes()));
         assert!(said[0].1.starts_with("400 Bad Request\r\n"), "{said:?}");
         assert!(said[0].1.ends_with(answer), "{said:?}");
     }
@@ -217,11 +217,11 @@ fn a_bad_or_cut_request_without_a_connection_says_so() {
         "POST /proconsul/v1/faults HTTP/1.1\r\nHost: x\r\n\r\n",
         r#"{"effect": {"kind": "applied-then-reset"}, "key_prefix": "a"}"#
     );
-    let said = driven.input(Input::Request(1, fault.as_bytes()));
+    let said = driven.input(Input::Request(1, None, fault.as_bytes()));
     assert!(said[0].1.starts_with("200 "), "{said:?}");
     let put = "PUT /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n";
     assert_eq!(
-        driven.input(Input::Request(1, put.as_bytes())),
+        driven.input(Input::Request(1, None, put.as_bytes())),
         [(1, "cut".to_owned())]
     );
 }

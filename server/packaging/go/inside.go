@@ -25,7 +25,7 @@ func Inside(t testing.TB, options []Option, open func(inside.Asked) (*inside.Ser
 		if err != nil {
 			return nil, err
 		}
-		opened, err := open(inside.Asked{Arguments: arguments, Listen: chosen.listen, Port: chosen.port})
+		opened, err := open(inside.Asked{Arguments: arguments, Listen: chosen.listen, Port: chosen.port, Data: len(data) > 0})
 		if err != nil {
 			return nil, err
 		}

@@ -8,11 +8,18 @@
     reason = "exported functions have names that nothing else in the module may have"
 )]
 
+mod explore;
+
 use std::cell::RefCell;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use proconsul_config::Config;
+use proconsul_core::control::Controls;
 use proconsul_core::{Input, Machine, Output, head_of};
+use serde_json::{Value, json};
+
+use explore::Explore;
 
 /// The version of the interface. It changes when a host has to.
 const VERSION: u32 = 1;
@@ -25,15 +32,20 @@ mod input {
     pub(super) const RESET: u32 = 3;
     pub(super) const TIME: u32 = 4;
     pub(super) const REQUEST: u32 = 5;
+    pub(super) const REQUEST_FROM: u32 = 6;
+    pub(super) const BELIEVES: u32 = 7;
+    pub(super) const ENDED: u32 = 8;
 }
 
 /// The kinds of outputs.
 mod output {
-    pub(super) const BYTES: u8 = 1;
-    pub(super) const FIN: u8 = 2;
-    pub(super) const RESET: u8 = 3;
-    pub(super) const DEADLINE: u8 = 4;
-    pub(super) const RESPONSE: u8 = 5;
+    pub(crate) const BYTES: u8 = 1;
+    pub(crate) const FIN: u8 = 2;
+    pub(crate) const RESET: u8 = 3;
+    pub(crate) const DEADLINE: u8 = 4;
+    pub(crate) const RESPONSE: u8 = 5;
+    pub(crate) const CONTENDER: u8 = 6;
+    pub(crate) const OVER: u8 = 7;
 }
 
 #[derive(Default)]
@@ -43,6 +55,7 @@ struct Instance {
     given: Vec<u8>,
     /// What the host reads.
     reply: Vec<u8>,
+    explore: Explore,
 }
 
 thread_local! {
@@ -105,6 +118,7 @@ pub extern "C" fn create(seed: u64, wall: u64) -> usize {
         match config {
             Ok(config) => {
                 let seed = config.seed.unwrap_or(seed);
+                instance.explore.forget_run();
                 instance.machine = Some(Machine::new(&config, seed, Duration::from_nanos(wall)));
             }
             Err(text) => instance.reply.extend_from_slice(text.as_bytes()),
@@ -122,12 +136,13 @@ fn configured(arguments: &[u8]) -> Result<Config, String> {
     Ok(config)
 }
 
-/// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection, 1 the bytes in the buffer,
-/// 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request without a connection. Returns the
-/// length of the reply: the outputs, and the next deadline.
+/// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection from the address in the
+/// buffer, 1 the bytes in the buffer, 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request
+/// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender. Returns the length of
+/// the reply: the outputs, and the next deadline.
 ///
 /// # Panics
-/// There is no server, or no such kind.
+/// There is no server, or no such kind, or the bytes are not what the kind has.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
     INSTANCE.with_borrow_mut(|instance| {
@@ -135,22 +150,37 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             machine,
             given,
             reply,
+            explore,
         } = instance;
         let Some(machine) = machine.as_mut() else {
             host::tell_panics();
             panic!("`create` comes first");
         };
+        let now = Duration::from_nanos(now);
         let input = match kind {
-            input::CONNECT => Input::Connect(connection, None),
+            input::CONNECT => Input::Connect(connection, address(given)),
             input::BYTES => Input::Bytes(connection, given),
             input::END => Input::End(connection),
             input::RESET => Input::Reset(connection),
             input::TIME => Input::Time,
-            input::REQUEST => Input::Request(connection, given),
+            input::REQUEST => Input::Request(connection, None, given),
+            input::REQUEST_FROM => {
+                let end = given.iter().position(|byte| *byte == b'\n');
+                let (from, request) = given.split_at(end.expect("an address comes first"));
+                Input::Request(connection, address(from), &request[1..])
+            }
+            input::BELIEVES => {
+                explore::believe(controls_at(machine, now), connection, given);
+                Input::Time
+            }
+            input::ENDED => {
+                explore::ended(controls_at(machine, now), connection, given);
+                Input::Time
+            }
             _ => panic!("there is no input of kind {kind}"),
         };
         reply.clear();
-        for one in machine.input(Duration::from_nanos(now), input) {
+        for one in machine.input(now, input) {
             match one {
                 Output::Bytes(id, bytes) => push(reply, output::BYTES, id, &bytes),
                 Output::Closed(id, how) => {
@@ -168,6 +198,9 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             }
         }
         given.clear();
+        for (kind, number, text) in explore.orders() {
+            push(reply, kind, number, text.as_bytes());
+        }
         if let Some(deadline) = machine.deadline() {
             let at = u64::try_from(deadline.at.as_nanos()).unwrap_or(u64::MAX);
             let cause = deadline.cause.to_string();
@@ -177,6 +210,20 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
     })
 }
 
+/// Reads the address of a client; `None` if there is none.
+fn address(bytes: &[u8]) -> Option<SocketAddr> {
+    let text = String::from_utf8_lossy(bytes);
+    let read = || text.parse().expect("a client has an address and a port");
+    (!text.is_empty()).then(read)
+}
+
+/// Moves the time of the server, and returns its controls. What comes out then is in the next reply.
+fn controls_at(machine: &mut Machine, now: Duration) -> &Controls {
+    drop(machine.input(now, Input::Time));
+    let controls = machine.controls();
+    controls.expect("the server has no controls: it wants -control")
+}
+
 /// Adds an output: its kind, its number and the length of its bytes in little-endian order, its bytes.
 fn push(reply: &mut Vec<u8>, kind: u8, number: u64, bytes: &[u8]) {
     let length = u32::try_from(bytes.len()).expect("a module has less memory");
@@ -184,6 +231,53 @@ fn push(reply: &mut Vec<u8>, kind: u8, number: u64, bytes: &[u8]) {
     reply.extend_from_slice(&number.to_le_bytes());
     reply.extend_from_slice(&length.to_le_bytes());
     reply.extend_from_slice(bytes);
+}
+
+/// Replies with what a call returns, or with its error.
+fn replied(call: impl FnOnce(&mut Instance) -> Result<Value, String>) -> usize {
+    INSTANCE.with_borrow_mut(|instance| {
+        let reply = call(instance).unwrap_or_else(|error| json!({ "error": error }));
+        instance.given.clear();
+        instance.reply = reply.to_string().into_bytes();
+        instance.reply.len()
+    })
+}
+
+/// Begins a search, in place of an earlier one. The buffer has what is searched, as JSON.
+#[unsafe(no_mangle)]
+pub extern "C" fn search_new() -> usize {
+    host::tell_panics();
+    replied(|instance| instance.explore.new_search(&instance.given))
+}
+
+/// Replies with the next run to make.
+#[unsafe(no_mangle)]
+pub extern "C" fn search_next() -> usize {
+    replied(|instance| instance.explore.next())
+}
+
+/// Lets the schedule of this run direct the server of this instance, which is new.
+#[unsafe(no_mangle)]
+pub extern "C" fn run_begin() -> usize {
+    replied(|instance| instance.explore.begin(instance.machine.as_mut()))
+}
+
+/// Replies with what the run has recorded so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn run_recorded() -> usize {
+    replied(|instance| instance.explore.recorded())
+}
+
+/// Ends the run, and replies with what it breaks.
+#[unsafe(no_mangle)]
+pub extern "C" fn run_done() -> usize {
+    replied(|instance| instance.explore.done())
+}
+
+/// Replies with what the search has found. It took this long, and this long until something was found, in nanoseconds.
+#[unsafe(no_mangle)]
+pub extern "C" fn search_report(took: u64, found_after: u64) -> usize {
+    replied(|instance| instance.explore.report(took, found_after))
 }
 
 /// Makes a server with the seed 7 on 2026-01-01, gives it inputs (the time, the kind, the connection, the bytes), and returns

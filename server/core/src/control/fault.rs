@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Controls;
 use proconsul_engine::faults::{
-    AclChange, Director, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule, RuleError,
-    RuleId,
+    AclChange, Director, Effect, FaultGuard, Faults, Installed, LeaderLoss, Past, Phase, Rule,
+    RuleError, RuleId,
 };
 
 /// # Faults
@@ -92,6 +92,13 @@ impl Controls {
     /// Lets all open requests look at the links of their clients again.
     pub fn links_changed(&self) {
         self.faults.links_changed();
+    }
+
+    /// Waits until [`links_changed`](Self::links_changed) is called, for who serves clients by other means than the server's own.
+    /// It waits from this call on, not only once it is polled.
+    #[doc(hidden)]
+    pub fn link_changes(&self) -> impl Future<Output = ()> + '_ {
+        self.faults.changes()
     }
 
     /// Returns what the cluster goes through without its leader; `None` while it has one.

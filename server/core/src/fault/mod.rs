@@ -183,8 +183,8 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
     }
     let now = || control.now();
     let director = faults.director();
-    let mut directed = director
-        .and_then(|director| ask(request, seen, |asked| director.arrived(asked, now())));
+    let mut directed =
+        director.and_then(|director| ask(request, seen, |asked| director.arrived(asked, now())));
     if until_link_is_up(control, seen).await.is_err() {
         return Plan {
             stop: Some(Stop::Cut(Cut::Reset)),

@@ -182,15 +182,16 @@ impl Mutation<'_> {
         self.cause = self.state.calls.record_of(call);
     }
 
-    /// Records something that is not a command.
-    pub(super) fn record(&mut self, what: Happened) {
-        self.state.record(self.now, None, what);
+    /// Records something that is not a command, and follows from a request or from nothing.
+    pub(super) fn record_of(&mut self, call: Option<CallId>, what: Happened) {
+        let cause = call.and_then(|call| self.state.calls.record_of(call));
+        self.state.record(self.now, cause, what);
     }
 
     /// Records what a test does, before it is done. What is done from now on follows from it.
     pub(super) fn note(&mut self, action: impl Into<String>) {
         let action = action.into();
-        self.record(Happened::Control { action });
+        self.record_of(None, Happened::Control { action });
         self.cause = self.state.last_record();
     }
 

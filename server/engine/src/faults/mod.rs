@@ -240,8 +240,7 @@ impl Faults {
     }
 
     fn note_any(&self, table: &Table) {
-        let any =
-            !table.rules.is_empty() || table.loss.is_some() || self.director.lock().is_some();
+        let any = !table.rules.is_empty() || table.loss.is_some() || self.director.lock().is_some();
         self.any.store(any, Ordering::Relaxed);
     }
 

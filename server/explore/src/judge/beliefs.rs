@@ -3,87 +3,125 @@
 //! A contender may believe that it holds a lock as long as its lease lasts: until one TTL after it has sent the last renewal
 //! whose response has arrived, because the server waits for two TTLs. It may not where a response has shown it the loss.
 
-use super::story::{At, Belief, Hold, Story};
+use super::call::{Answer, Call};
+use super::story::{At, Belief, Hold, Session, Span, Story};
 use super::{Finding, Limits, Property, finding, nanos, seconds};
 use crate::schedule::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
     for belief in &story.beliefs {
-        let Some(hold) = hold_of(story, belief) else {
-            continue;
-        };
-        late(story, limits, belief, hold, findings);
+        let own = story.own_holds(belief.by);
+        for hold in lost_during(&own, belief) {
+            late(story, limits, belief, hold, &own, findings);
+        }
+        unfounded(story, limits, belief, &own, findings);
     }
-    tokens(story, findings);
-    acts_after_loss(story, limits, findings);
-    gives_up(story, limits, findings);
 }
 
-/// Returns the lock that a belief is about: the last one that its contender had acquired when it began, or acquired soon
-/// after, because a word may overtake the record.
-fn hold_of<'a>(story: &'a Story<'_>, belief: &Belief) -> Option<&'a Hold> {
-    let own = || story.holds.iter().filter(|hold| hold.by == Some(belief.by));
-    let before = own().rfind(|hold| hold.span.from <= belief.span.from);
-    before.or_else(|| own().next())
+/// Returns the holds of a contender that ended during a belief, and the last that it had acquired when the belief began: a
+/// response to an acquire may arrive when the lock is lost again.
+///
+/// A belief names no key. It is right as long as one of the holds is.
+fn lost_during<'a>(own: &[&'a Hold], belief: &Belief) -> Vec<&'a Hold> {
+    let before = own.iter().rfind(|hold| hold.span.from <= belief.span.from);
+    let is_covered = |hold: &&&Hold| {
+        hold.span.overlaps(belief.span)
+            || before.is_some_and(|before| std::ptr::eq(*before, **hold))
+    };
+    let lost = own.iter().filter(is_covered).copied();
+    lost.filter(|hold| hold.is_over && !hold.by_itself)
+        .collect()
 }
 
 /// When a contender may no longer believe, and why.
-struct Until {
-    at: At,
+pub(super) struct Until {
+    pub(super) at: At,
     why: String,
 }
 
-/// Returns until when a contender may believe in a lock that it has lost.
-fn may_believe_until(story: &Story<'_>, limits: &Limits, by: Contender, hold: &Hold) -> Until {
-    let lost = hold.span.to;
-    let session = story.sessions.get(&hold.session);
-    let lease = session
-        .filter(|session| !session.ttl.is_zero())
-        .and_then(|session| {
-            let sent = session.leases.iter().filter(|sent| **sent <= lost).max();
-            let sent = sent.copied().unwrap_or(session.created);
-            Some(sent.checked_add(nanos(session.ttl))?.max(lost))
-        });
-    let shown = story.calls.values().filter(|call| {
-        let (answered, status) = call.answered.unwrap_or_default();
-        let of_key = call.key.as_deref() == Some(&hold.key);
-        let of_session = call.target.contains(&hold.session);
-        let reads = matches!(call.kind, RequestKind::Read | RequestKind::Watch);
-        call.by == Some(by)
-            && answered >= lost
-            && !call.is_hit
-            && match call.kind {
-                _ if reads => of_key && matches!(status, 200 | 404) && answered > lost,
-                RequestKind::Renew => of_session && status == 404,
-                _ => false,
-            }
-    });
-    let shown = shown
-        .filter_map(|call| call.answered)
-        .map(|(at, _)| at)
-        .min();
-    let (at, why) = match (shown, lease) {
-        (Some(shown), lease) if lease.is_none_or(|lease| shown <= lease) => (
-            shown,
-            format!("a response showed it the loss at {:.3}s", seconds(shown)),
-        ),
-        (_, Some(lease)) => (
-            lease,
-            format!("its lease was over at {:.3}s", seconds(lease)),
-        ),
-        (_, None) => (story.end, String::new()),
-    };
-    // While it stands still it can do nothing.
-    let stood = story
-        .paused
-        .iter()
-        .filter(|(one, span)| *one == by && span.to >= at);
-    let at = stood.map(|(_, span)| span.to).max().unwrap_or(at).max(at);
-    Until {
-        at: at.saturating_add(nanos(limits.slack)),
-        why,
+/// Returns until when a contender may believe in a lock that it has lost; `None` if it could not know of the loss.
+pub(super) fn may_believe_until(
+    story: &Story<'_>,
+    limits: &Limits,
+    by: Contender,
+    hold: &Hold,
+) -> Option<Until> {
+    let shown = shown(story, by, hold);
+    match (shown, lease_end(story, limits, hold)) {
+        (Some(shown), lease) if lease.is_none_or(|lease| shown <= lease.max(hold.end.at)) => {
+            Some(Until {
+                at: shown,
+                why: format!("a response showed {by} the loss at {:.3}s", seconds(shown)),
+            })
+        }
+        (_, Some(lease)) => Some(Until {
+            at: lease.max(hold.end.at),
+            why: format!("the lease of {by} was over at {:.3}s", seconds(lease)),
+        }),
+        (_, None) => None,
     }
+}
+
+/// Returns when the lease of a holder was over that has lost the lock. Without a TTL there is no lease.
+///
+/// Renewals after the loss count, too: where somebody deletes the key, the session lives on.
+fn lease_end(story: &Story<'_>, limits: &Limits, hold: &Hold) -> Option<At> {
+    let session = story.session(&hold.session)?;
+    let mut end = lease_at(story, session, hold.end.at)?;
+    for (sent, arrived) in answered_leases(story, session) {
+        // Later it is over, whatever comes.
+        if arrived <= end.saturating_add(nanos(limits.slack)) {
+            end = end.max(sent.saturating_add(nanos(session.ttl)));
+        }
+    }
+    Some(end)
+}
+
+/// Returns how long the lease of a session lasts as its owner knows it at a moment: until one TTL after it had sent the last
+/// request that made the session live on and whose response has arrived.
+pub(super) fn lease_at(story: &Story<'_>, session: &Session, at: At) -> Option<At> {
+    if session.ttl.is_zero() {
+        return None;
+    }
+    let known = answered_leases(story, session).into_iter();
+    let known = known.filter(|(_, arrived)| *arrived <= at);
+    let sent = known.map(|(sent, _)| sent).max();
+    let sent = sent.unwrap_or(session.created);
+    Some(sent.saturating_add(nanos(session.ttl)))
+}
+
+/// Returns when the requests were sent and answered that have made a session live on, in the order of the answers.
+fn answered_leases(story: &Story<'_>, session: &Session) -> Vec<(At, At)> {
+    let calls = session.leases.iter().filter_map(|lease| lease.call);
+    let calls = calls.filter_map(|call| story.calls.get(&call));
+    let answered = calls.filter_map(|call| Some((call.at, call.answer?.at)));
+    let mut answered: Vec<(At, At)> = answered.collect();
+    answered.sort_by_key(|(_, arrived)| *arrived);
+    answered
+}
+
+/// Returns when the first response arrived that showed a contender that it had lost the lock.
+fn shown(story: &Story<'_>, by: Contender, hold: &Hold) -> Option<At> {
+    let own = || story.calls.values().filter(|call| call.by == Some(by));
+    // Who follows the key alone may read a prefix for other reasons.
+    let is_followed = own().any(|call| call.is_read() && call.names(&hold.key));
+    let shows = |call: &Call, answer: Answer| match call.kind {
+        // Only a session that has ended is not found.
+        RequestKind::Renew => {
+            call.is_of_session(&hold.session) && answer.status == 404 && answer.n > hold.end.n
+        }
+        _ => {
+            let is_meant = call.names(&hold.key) || !is_followed;
+            is_meant
+                && call.shows_holder(&hold.key)
+                && matches!(answer.status, 200 | 404)
+                && story.is_made_after(call, hold.end)
+        }
+    };
+    let answers = own().filter_map(|call| Some((call, call.answer?)));
+    let showing = answers.filter(|(call, answer)| shows(call, *answer));
+    showing.map(|(_, answer)| answer.at).min()
 }
 
 fn late(
@@ -91,134 +129,86 @@ fn late(
     limits: &Limits,
     belief: &Belief,
     hold: &Hold,
+    own: &[&Hold],
     findings: &mut Vec<Finding>,
 ) {
     let by = belief.by;
-    if !hold.is_over || hold.by_itself || belief.span.to <= hold.span.to {
-        return;
-    }
-    let until = may_believe_until(story, limits, by, hold);
-    if belief.span.to <= until.at || until.at >= story.end {
-        return;
-    }
-    let text = format!(
-        "{by} believed that it held {:?}: {}, and it had lost the lock at {:.3}s ({})",
-        hold.key,
-        until.why,
-        seconds(hold.span.to),
-        hold.why,
-    );
-    findings.push(finding(Property::NoticedLate, Some(by), until.at, text));
-    let others = story.beliefs.iter().filter(|other| other.by != by);
-    for other in others {
-        let Some(theirs) = hold_of(story, other).filter(|theirs| theirs.key == hold.key) else {
-            continue;
-        };
-        let from = until.at.max(other.span.from).max(theirs.span.from);
-        let to = belief.span.to.min(other.span.to).min(theirs.span.to);
-        if from < to {
-            let text = format!(
-                "both {by} and {} believed that they held {:?}: {} has it since {:.3}s; of {by} {}",
-                other.by,
-                hold.key,
-                other.by,
-                seconds(theirs.span.from),
-                until.why,
-            );
-            findings.push(finding(Property::TwoBelievers, Some(by), from, text));
-        }
-    }
-}
-
-fn tokens(story: &Story<'_>, findings: &mut Vec<Finding>) {
-    let mut last: Option<(Contender, u64)> = None;
-    for belief in &story.beliefs {
-        let number = belief.token.as_ref().and_then(|token| token.parse().ok());
-        let Some(token) = number else {
-            continue;
-        };
-        if let Some((before, greater)) = last.filter(|(_, last)| *last >= token) {
-            let text = format!(
-                "{} holds the lock with the token {token}, and {before} held it before with {greater}",
-                belief.by
-            );
-            let at = belief.span.from;
-            findings.push(finding(Property::TokenBack, Some(belief.by), at, text));
-        }
-        last = Some((belief.by, token));
-    }
-}
-
-/// Guarded writes that arrive after their sender has said that the lock is lost, and before it holds one again.
-fn acts_after_loss(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
-    let Some(guard) = story.run.setup.guard.as_deref() else {
+    let Some(until) = may_believe_until(story, limits, by, hold) else {
         return;
     };
-    let slack = nanos(limits.slack);
-    let writes = story.calls.values().filter(|call| {
-        let is_write = matches!(call.kind, RequestKind::Write | RequestKind::Delete);
-        let key = call.key.as_deref();
-        is_write && key.is_some_and(|key| key.starts_with(guard))
-    });
-    for write in writes {
-        let own = || {
-            story
-                .beliefs
-                .iter()
-                .filter(|belief| Some(belief.by) == write.by)
-        };
-        let holds = own().any(|belief| belief.span.contains(write.at));
-        let lost = own().rfind(|belief| belief.is_over && belief.span.to <= write.at);
-        let Some(lost) = lost.filter(|lost| !holds && lost.span.to + slack < write.at) else {
-            continue;
-        };
-        let text = format!(
-            "{} wrote {:?}: it had said at {:.3}s that it had lost the lock",
-            lost.by,
-            write.key.as_deref().unwrap_or_default(),
-            seconds(lost.span.to),
-        );
-        findings.push(finding(
-            Property::ActedAfterLoss,
-            Some(lost.by),
-            write.at,
-            text,
-        ));
+    let from = story.acts_by(by, until.at.max(belief.span.from), limits.slack);
+    // It may hold another lock, or this one again.
+    let again = own.iter().filter(|other| other.span.to > hold.span.to);
+    let again = again.map(|other| other.span.from).min();
+    let wrong = Span {
+        from,
+        to: belief.span.to.min(again.unwrap_or(At::MAX)),
+    };
+    if wrong.from >= wrong.to {
         return;
+    }
+    let lost = format!(
+        "{by} had lost the lock at {:.3}s ({}), and {}",
+        seconds(hold.end.at),
+        hold.why,
+        until.why
+    );
+    let text = format!("{by} believed that it held {:?}: {lost}", hold.key);
+    findings.push(finding(Property::NoticedLate, Some(by), wrong.from, text));
+    let of_lock = |one: &&Hold| one.key == hold.key;
+    if let Some((from, other)) = other_believer(story, by, wrong, of_lock) {
+        let text = format!("{}; {lost}", both(by, other));
+        findings.push(finding(Property::TwoBelievers, Some(by), from, text));
     }
 }
 
-/// Beliefs that end while the session holds the lock, though nothing went wrong in the time before.
-fn gives_up(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
-    for belief in story.beliefs.iter().filter(|belief| belief.is_over) {
-        let at = belief.span.to;
-        let own = story.holds.iter().filter(|hold| hold.by == Some(belief.by));
-        // It may have released the lock at once, which is still without a reason.
-        let slack = nanos(limits.slack);
-        let mut own = own.filter(|hold| hold.span.from <= at);
-        let Some(hold) = own.rfind(|hold| {
-            !hold.is_over || hold.span.to >= at || (hold.by_itself && hold.span.to + slack >= at)
-        }) else {
-            continue;
-        };
-        let session = story.sessions.get(&hold.session);
-        let ttl = session.map_or(0, |session| nanos(session.ttl));
-        let recent = at.saturating_sub(2 * ttl).min(hold.span.from)..=at;
-        let is_undisturbed = !story.hits.iter().any(|hit| recent.contains(hit))
-            && story.is_well(
-                belief.by,
-                super::Span {
-                    from: *recent.start(),
-                    to: at,
-                },
-            );
-        if is_undisturbed {
-            let text = format!(
-                "{} said that it had lost {:?}, which its session {} held, and nothing had gone wrong",
-                belief.by, hold.key, hold.session
-            );
-            findings.push(finding(Property::GivesUpLock, Some(belief.by), at, text));
-            return;
-        }
+/// A belief of who has acquired nothing, while another holds a lock and believes so.
+fn unfounded(
+    story: &Story<'_>,
+    limits: &Limits,
+    belief: &Belief,
+    own: &[&Hold],
+    findings: &mut Vec<Finding>,
+) {
+    let by = belief.by;
+    let from = story.acts_by(by, belief.span.from, limits.slack);
+    let first = own.iter().map(|hold| hold.span.from).min();
+    let wrong = Span {
+        from,
+        to: belief.span.to.min(first.unwrap_or(At::MAX)),
+    };
+    let is_lock = |one: &&Hold| story.locks.contains(&one.key);
+    if let Some((from, other)) = other_believer(story, by, wrong, is_lock) {
+        let text = format!("{}; {by} had not acquired it", both(by, other));
+        findings.push(finding(Property::TwoBelievers, Some(by), from, text));
     }
+}
+
+/// Returns the first hold of another contender that believes in it during a span, and when that begins.
+fn other_believer<'a>(
+    story: &'a Story<'_>,
+    by: Contender,
+    wrong: Span,
+    is_meant: impl Fn(&&Hold) -> bool,
+) -> Option<(At, &'a Hold)> {
+    let holds = story.holds.iter().filter(is_meant);
+    let both = holds.flat_map(|hold| {
+        let beliefs = story.beliefs.iter();
+        let theirs = beliefs.filter(move |belief| belief.by != by && hold.by == Some(belief.by));
+        theirs.filter_map(move |belief| {
+            let from = wrong.from.max(belief.span.from).max(hold.span.from);
+            let to = wrong.to.min(belief.span.to).min(hold.span.to);
+            (from < to).then_some((from, hold))
+        })
+    });
+    both.min_by_key(|(from, _)| *from)
+}
+
+fn both(by: Contender, other: &Hold) -> String {
+    let name = other.by.map_or(String::new(), |name| name.to_string());
+    format!(
+        "both {by} and {name} believed that they held {:?}: {name} has held it since {:.3}s",
+        other.key,
+        seconds(other.span.from),
+    )
 }

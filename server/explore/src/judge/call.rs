@@ -14,7 +14,9 @@ pub(super) struct Call {
     pub(super) by: Option<Contender>,
     pub(super) kind: RequestKind,
     pub(super) target: String,
-    /// The key that its path names.
+    /// The path, decoded.
+    pub(super) path: String,
+    /// The key that the path names.
     pub(super) key: Option<String>,
     /// The number of the event of its arrival.
     pub(super) n: u64,
@@ -51,6 +53,7 @@ impl Call {
             kind: RequestKind::of(method, path.as_bytes(), |name| has(query, name)),
             target: target.to_owned(),
             key: path.strip_prefix("/v1/kv/").map(str::to_owned),
+            path,
             n: 0,
             at: 0,
             answer: None,
@@ -72,20 +75,49 @@ impl Call {
         self.key.as_deref() == Some(key) && !self.has("recurse") && !self.has("keys")
     }
 
+    /// Returns whether its sender wants to know of a key, or to acquire it.
+    pub(super) fn pursues(&self) -> bool {
+        let is_alone = || !self.has("recurse") && !self.has("keys");
+        self.kind == RequestKind::Acquire || self.is_read() && is_alone()
+    }
+
     pub(super) fn is_read(&self) -> bool {
         matches!(self.kind, RequestKind::Read | RequestKind::Watch)
     }
 
-    /// Returns whether the request reads this key and its value, alone or with all others of a prefix.
-    pub(super) fn reads(&self, key: &str) -> bool {
-        let prefix = || self.key.as_deref().filter(|_| self.has("recurse"));
-        let is_of_prefix = || prefix().is_some_and(|prefix| key.starts_with(prefix));
-        self.is_read() && !self.has("keys") && (self.names(key) || is_of_prefix())
+    /// Returns whether the request reads this key, alone or with all others of a prefix.
+    pub(super) fn covers(&self, key: &str) -> bool {
+        let is_of_prefix = self.has("recurse") || self.has("keys");
+        let prefix = self.key.as_deref().filter(|_| is_of_prefix);
+        self.is_read() && (self.names(key) || prefix.is_some_and(|prefix| key.starts_with(prefix)))
+    }
+
+    /// Returns whether a response says which session holds this key.
+    pub(super) fn shows_holder(&self, key: &str) -> bool {
+        let is_whole = !self.has("keys") && (!self.has("raw") || self.has("recurse"));
+        is_whole && self.covers(key)
+    }
+
+    /// Returns whether the request is about this session.
+    pub(super) fn is_of_session(&self, session: &str) -> bool {
+        let target = self.target.to_lowercase();
+        target.contains(&session.to_lowercase())
+    }
+
+    /// Returns whether its response has an index.
+    pub(super) fn may_read(&self) -> bool {
+        self.is_read() || self.kind == RequestKind::Other
+    }
+
+    pub(super) fn is_watch(&self) -> bool {
+        self.kind == RequestKind::Watch
     }
 
     /// Returns whether a response says what the request wants to know.
     pub(super) fn is_answered_well(&self) -> bool {
-        let answer = self.answer.filter(|answer| matches!(answer.status, 200 | 404));
+        let answer = self
+            .answer
+            .filter(|answer| matches!(answer.status, 200 | 404));
         answer.is_some() && !self.is_of_the_past()
     }
 

@@ -1,50 +1,25 @@
-//! What should happen in time: takeovers, reads of changes, and an end of requests and sessions.
+//! What should happen in time: a free lock is taken, its holder knows of it, and nobody ends.
 
-use std::collections::{BTreeMap, VecDeque};
-
-use super::story::{Hold, Span, Story};
+use super::beliefs::may_believe_until;
+use super::call::Call;
+use super::story::{At, Hold, Lease, Span, Story};
 use super::{Finding, Limits, Property, finding, nanos, seconds};
-use crate::run::What;
 use crate::schedule::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
     free_locks(story, limits, findings);
     unknown_holders(story, limits, findings);
-    busy_loops(story, limits, findings);
-    sessions(story, limits, findings);
-    missed_values(story, limits, findings);
     for (by, at, how) in &story.exits {
         let text = format!("{by} ended: {how}");
         findings.push(finding(Property::Ended, Some(*by), *at, text));
     }
 }
 
-/// Returns the first part of a span, as long as the bound, in which some contender is well all the time.
-fn idle_part(story: &Story<'_>, limits: &Limits, free: Span) -> Option<Span> {
-    let bound = nanos(limits.bound);
-    let mut starts = vec![free.from];
-    let bad = story
-        .paused
-        .iter()
-        .chain(&story.apart)
-        .map(|(_, span)| span.to);
-    starts.extend(bad.chain(story.leaderless.iter().map(|span| span.to)));
-    starts.sort_unstable();
-    let parts = starts.into_iter().map(|from| Span {
-        from,
-        to: from.saturating_add(bound),
-    });
-    let mut parts = parts.filter(|part| part.from >= free.from && part.to <= free.to);
-    parts.find(|part| {
-        let mut all = Contender::all(story.run.setup.contenders);
-        all.any(|one| story.is_well(one, *part))
-    })
-}
-
+/// Locks that are free though a contender that is well wants them.
 fn free_locks(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
     for (place, hold) in story.holds.iter().enumerate() {
-        if !hold.is_over {
+        if !hold.is_over || !story.locks.contains(&hold.key) {
             continue;
         }
         let mut later = story.holds[place + 1..].iter();
@@ -53,151 +28,136 @@ fn free_locks(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
             from: hold.free_from,
             to: next.map_or(story.end, |next| next.span.from),
         };
-        if let Some(part) = idle_part(story, limits, free) {
+        let idle = Contender::all(story.run.setup.contenders)
+            .find_map(|one| Some((one, idle_part(story, limits, one, hold, free)?)));
+        if let Some((by, part)) = idle {
             let text = format!(
-                "nobody took {:?}, which has been free since {:.3}s ({})",
+                "nobody took {:?}, which has been free since {:.3}s (it was lost at {:.3}s: {}), though {by} wants it",
                 hold.key,
                 seconds(free.from),
+                seconds(hold.span.to),
                 hold.why,
             );
-            findings.push(finding(Property::NobodyLeads, None, part.to, text));
+            findings.push(finding(Property::NobodyLeads, Some(by), part.to, text));
             return;
         }
     }
 }
 
-/// Locks that are held by a contender that does not believe so.
+/// Returns the first part of the time for which a lock was free during which a contender that wants it could have taken it.
+///
+/// Who has lost it and has not released it itself wants it, as soon as it can know of the loss.
+fn idle_part(
+    story: &Story<'_>,
+    limits: &Limits,
+    one: Contender,
+    lost: &Hold,
+    free: Span,
+) -> Option<Span> {
+    let mut held = story.holds.iter();
+    let last = held
+        .rfind(|hold| hold.by == Some(one) && hold.key == lost.key && hold.span.to <= lost.span.to);
+    let known = last.filter(|last| !last.by_itself);
+    let known = known.and_then(|last| may_believe_until(story, limits, one, last));
+    if let Some(known) = known {
+        let from = free.from.max(known.at);
+        let part = story.well_part(one, Span { from, ..free }, limits.bound);
+        if part.is_some() {
+            return part;
+        }
+    }
+    let since = last.map_or(0, |last| last.span.to);
+    let part = story.well_part(one, free, limits.bound)?;
+    asks(story, one, &lost.key, since, part).then_some(part)
+}
+
+/// Returns whether a contender asks about a lock while it is free, or the last that it heard about it since a moment was an
+/// error.
+fn asks(story: &Story<'_>, one: Contender, key: &str, since: At, part: Span) -> bool {
+    let has_tried =
+        |(by, tried, at): &(Contender, &str, At)| *by == one && *tried == key && part.contains(*at);
+    if story.tries.iter().any(has_tried) {
+        return true;
+    }
+    let calls = story.calls.values().filter(|call| {
+        let is_of_lock = call.pursues() && call.key.as_deref() == Some(key);
+        call.by == Some(one) && is_of_lock && (since..part.to).contains(&call.at)
+    });
+    // Who holds another lock may look at this one for other reasons.
+    let mut others = story.holds.iter().filter(|hold| hold.by == Some(one));
+    let is_observer = others.any(|other| other.key != key && other.span.overlaps(part));
+    let calls = calls.filter(|call| call.kind == RequestKind::Acquire || !is_observer);
+    let is_asking = |call: &Call| call.over.is_none_or(|over| over >= part.from);
+    let has_failed = |call: &Call| call.over.is_some() && !call.is_answered_well();
+    let calls: Vec<&Call> = calls.collect();
+    calls.iter().any(|call| is_asking(call)) || calls.last().is_some_and(|last| has_failed(last))
+}
+
+/// Locks that are held by a contender that does not believe so, while nobody else does.
 fn unknown_holders(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
     if !story.run.setup.tells_beliefs {
         return;
     }
-    for hold in &story.holds {
+    let locks = story.holds.iter();
+    for hold in locks.filter(|hold| story.locks.contains(&hold.key)) {
         let Some(by) = hold.by else {
             continue;
         };
-        for part in unbelieved(story, hold, by) {
-            if part.length() < limits.bound || !story.is_well(by, part) {
+        for part in unbelieved(story, hold) {
+            let from = part.from.max(lapses_by(story, hold, part));
+            let rest = Span { from, to: part.to };
+            let Some(idle) = story.well_part(by, rest, limits.bound) else {
                 continue;
-            }
+            };
             let text = format!(
-                "nobody leads: {by} holds {:?} since {:.3}s and does not believe so since {:.3}s",
+                "nobody leads: {by} has held {:?} since {:.3}s, and no contender has believed since {:.3}s that it holds a lock",
                 hold.key,
                 seconds(hold.span.from),
                 seconds(part.from),
             );
-            let at = part.from.saturating_add(nanos(limits.bound));
-            findings.push(finding(Property::NobodyLeads, Some(by), at, text));
+            findings.push(finding(Property::NobodyLeads, Some(by), idle.to, text));
             return;
         }
     }
 }
 
-/// Returns the parts of a hold during which its contender does not believe in it.
-fn unbelieved(story: &Story<'_>, hold: &Hold, by: Contender) -> Vec<Span> {
+/// Returns the parts of a hold during which nobody believes that he holds the lock.
+fn unbelieved(story: &Story<'_>, hold: &Hold) -> Vec<Span> {
     let mut parts = Vec::new();
     let mut from = hold.span.from;
-    for belief in story.beliefs.iter().filter(|belief| belief.by == by) {
+    // In the order in which they began.
+    for belief in &story.beliefs {
         if belief.span.overlaps(hold.span) {
-            parts.push(Span {
-                from,
-                to: belief.span.from.max(from),
-            });
-            from = belief.span.to.min(hold.span.to);
+            let to = belief.span.from;
+            parts.push(Span { from, to });
+            from = from.max(belief.span.to);
         }
     }
-    parts.push(Span {
-        from,
-        to: hold.span.to,
-    });
+    let to = hold.span.to;
+    parts.push(Span { from, to });
+    parts.retain(|part| part.from < part.to);
     parts
 }
 
-fn busy_loops(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
-    let mut recent: BTreeMap<Contender, VecDeque<u64>> = BTreeMap::new();
-    let guard = story.run.setup.guard.as_deref();
-    for call in story.calls.values() {
-        let is_guarded = guard.is_some_and(|guard| {
-            let key = call.key.as_deref();
-            key.is_some_and(|key| key.starts_with(guard))
-        });
-        let Some(by) = call.by.filter(|_| !is_guarded) else {
-            continue;
-        };
-        let times = recent.entry(by).or_default();
-        times.push_back(call.at);
-        while times
-            .front()
-            .is_some_and(|first| call.at - first > 1_000_000_000)
-        {
-            times.pop_front();
-        }
-        if times.len() > limits.requests {
-            let text = format!(
-                "{by} sent {} requests in a second, the last of them {}",
-                times.len(),
-                call.target
-            );
-            findings.push(finding(Property::BusyLoop, Some(by), call.at, text));
-            return;
-        }
+/// Returns when the session of a holder ends by itself that renews it no more, such as one that has been started anew and
+/// does not know its session. A session that is renewed, or has no TTL, ends at no time: then nothing excuses its owner.
+fn lapses_by(story: &Story<'_>, hold: &Hold, part: Span) -> At {
+    let Some(session) = story.session(&hold.session) else {
+        return 0;
+    };
+    let sent = |lease: &Lease| {
+        let call = lease.call.and_then(|call| story.calls.get(&call));
+        call.map_or(lease.applied, |call| call.at)
+    };
+    // A renewal may be on its way when the belief ends.
+    let is_late = |at: At| at > part.from.saturating_add(nanos(session.ttl)) && at < part.to;
+    let is_renewed = session.leases.iter().any(|lease| is_late(sent(lease)));
+    if is_renewed || session.ttl.is_zero() {
+        return 0;
     }
-}
-
-fn sessions(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
-    for by in Contender::all(story.run.setup.contenders) {
-        let own = story
-            .sessions
-            .values()
-            .filter(|session| session.by == Some(by));
-        let live = own.filter(|session| session.ended.is_none()).count();
-        if live > limits.sessions {
-            let text = format!("{live} sessions of {by} are left");
-            findings.push(finding(Property::SessionsPileUp, Some(by), story.end, text));
-        }
-    }
-}
-
-/// A contender that watches a key reads each of its changes, or a later one, within the bound.
-fn missed_values(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
-    let changes: BTreeMap<&str, u64> = story
-        .run
-        .events
-        .iter()
-        .filter_map(|event| match &event.what {
-            What::Written { key } | What::Deleted { key } => Some((key.as_str(), event.at)),
-            _ => None,
-        })
-        .collect();
-    for by in Contender::all(story.run.setup.contenders) {
-        for (key, changed) in &changes {
-            let own = || {
-                let own = story.calls.values().filter(|call| call.by == Some(by));
-                own.filter(|call| call.key.as_deref() == Some(*key))
-            };
-            let watches = |call: &&super::story::Call| call.kind == RequestKind::Watch;
-            let waits = own().filter(watches).any(|call| {
-                call.at < *changed && call.answered.is_none_or(|(at, _)| at >= *changed)
-            });
-            let is_holder = story
-                .holds
-                .iter()
-                .any(|hold| hold.by == Some(by) && hold.key == *key && hold.span.from >= *changed);
-            let reads =
-                own().filter(|call| matches!(call.kind, RequestKind::Watch | RequestKind::Read));
-            let mut answered = reads.filter_map(|call| call.answered);
-            let has_read = answered.any(|(at, status)| at >= *changed && status != 500);
-            let part = Span {
-                from: *changed,
-                to: changed.saturating_add(nanos(limits.bound)),
-            };
-            if waits && !has_read && !is_holder && part.to <= story.end && story.is_well(by, part) {
-                let text = format!(
-                    "{by}, which watches {key:?}, has not read its change of {:.3}s",
-                    seconds(*changed)
-                );
-                findings.push(finding(Property::MissedValue, Some(by), part.to, text));
-                return;
-            }
-        }
-    }
+    let applied = session.leases.iter().map(|lease| lease.applied);
+    let leaders = story.leaders.iter().copied();
+    let last = applied.chain(leaders).filter(|at| *at < part.to).max();
+    let last = last.unwrap_or(session.created);
+    last.saturating_add(2 * nanos(session.ttl))
 }

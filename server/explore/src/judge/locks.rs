@@ -1,6 +1,7 @@
 //! What the server alone shows of locks: holders, and writes of former holders.
 
-use super::story::{At, Story};
+use super::call::Call;
+use super::story::{At, Hold, Story};
 use super::{Finding, Property, finding, seconds};
 use crate::run::What;
 use crate::schedule::Contender;
@@ -8,8 +9,9 @@ use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, findings: &mut Vec<Finding>) {
     two_holders(story, findings);
-    stale_writes(story, findings);
-    lost_updates(story, findings);
+    let writes = writes(story);
+    stale_writes(story, &writes, findings);
+    lost_updates(story, &writes, findings);
 }
 
 fn two_holders(story: &Story<'_>, findings: &mut Vec<Finding>) {
@@ -26,130 +28,164 @@ fn two_holders(story: &Story<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A write of a key, by whom, and when.
+/// A write that took effect: the key, by whom, and when.
 struct Write<'a> {
     key: &'a str,
     by: Contender,
     at: At,
-    /// Whether it is unconditional.
-    is_plain: bool,
+    is_delete: bool,
+    call: &'a Call,
 }
 
+/// Returns the writes of contenders. What an acquire, a release or the end of a session changes is none.
 fn writes<'a>(story: &'a Story<'_>) -> Vec<Write<'a>> {
     let written = story.run.events.iter().filter_map(|event| {
-        let (What::Written { key } | What::Deleted { key }) = &event.what else {
-            return None;
+        let (key, is_delete) = match &event.what {
+            What::Written { key } => (key, false),
+            What::Deleted { key } => (key, true),
+            _ => return None,
         };
         let call = story.cause_of(event)?;
+        let kinds = [RequestKind::Write, RequestKind::Delete, RequestKind::Txn];
+        kinds.contains(&call.kind).then_some(())?;
         Some(Write {
             key,
             by: call.by?,
             at: event.at,
-            is_plain: !["cas=", "acquire=", "release="]
-                .iter()
-                .any(|name| call.target.contains(name))
-                && call.key.as_deref() == Some(key),
+            is_delete,
+            call,
         })
     });
     written.collect()
 }
 
-/// A guarded write belongs to whoever sent it. It is stale if another has acquired the lock since its sender lost it, and has
-/// written a guarded key already.
-fn stale_writes(story: &Story<'_>, findings: &mut Vec<Finding>) {
+/// A guarded write belongs to whoever sent it. It is stale if its sender has lost the lock and holds none, and another has
+/// acquired the lock since and has written a guarded key already.
+fn stale_writes(story: &Story<'_>, writes: &[Write<'_>], findings: &mut Vec<Finding>) {
     let Some(guard) = story.run.setup.guard.as_deref() else {
         return;
     };
-    let writes = writes(story);
-    let guarded: Vec<_> = writes
-        .iter()
-        .filter(|write| write.key.starts_with(guard))
-        .collect();
+    let guarded = writes.iter().filter(|write| write.key.starts_with(guard));
+    let guarded: Vec<_> = guarded.collect();
     for write in &guarded {
-        let mut own = story.holds.iter().filter(|hold| hold.by == Some(write.by));
-        // The last lock that it held before, if it has lost that.
-        let before = own.rfind(|hold| hold.span.from <= write.at);
-        let Some(lost) = before.filter(|hold| hold.is_over && hold.span.to < write.at) else {
+        let own = story.own_holds(write.by);
+        let before: Vec<&Hold> = own
+            .into_iter()
+            .filter(|hold| hold.span.from <= write.at)
+            .collect();
+        if before.iter().any(|hold| hold.span.to >= write.at) {
             continue;
-        };
-        let next = story.holds.iter().find(|hold| {
-            hold.key == lost.key
-                && hold.by != lost.by
-                && hold.span.from >= lost.span.to
-                && hold.span.from < write.at
-        });
-        let Some(next) = next else {
-            continue;
-        };
-        let mut of_next = guarded.iter().filter(|other| Some(other.by) == next.by);
-        let first = of_next.find(|other| (next.span.from..write.at).contains(&other.at));
-        if let (Some(first), Some(by)) = (first, next.by) {
-            let text = format!(
-                "{} wrote {:?}: it had lost {:?} at {:.3}s, and {by}, which has it since {:.3}s, had written {:?} at {:.3}s",
-                write.by,
-                write.key,
-                lost.key,
-                seconds(lost.span.to),
-                seconds(next.span.from),
-                first.key,
-                seconds(first.at),
-            );
-            findings.push(finding(
-                Property::StaleWrite,
-                Some(write.by),
-                write.at,
-                text,
-            ));
-            return;
         }
+        let overtaken = before.iter().rev().find_map(|lost| {
+            let next = overtaken_by(story, lost, write.at, &guarded)?;
+            Some((lost, next))
+        });
+        let Some((lost, (next, first))) = overtaken else {
+            continue;
+        };
+        let text = format!(
+            "{} {} {:?}: it had lost {:?} at {:.3}s, and {}, which had acquired it at {:.3}s, had written {:?} at {:.3}s",
+            write.by,
+            if write.is_delete { "deleted" } else { "wrote" },
+            write.key,
+            lost.key,
+            seconds(lost.span.to),
+            first.by,
+            seconds(next.span.from),
+            first.key,
+            seconds(first.at),
+        );
+        findings.push(finding(
+            Property::StaleWrite,
+            Some(write.by),
+            write.at,
+            text,
+        ));
+        return;
     }
 }
 
+/// Returns a later hold by another contender of the lock that was lost, and the first guarded write of that holder before a
+/// moment.
+fn overtaken_by<'a>(
+    story: &'a Story<'_>,
+    lost: &Hold,
+    at: At,
+    guarded: &[&'a Write<'a>],
+) -> Option<(&'a Hold, &'a Write<'a>)> {
+    let later = story.holds.iter().filter(|hold| {
+        hold.key == lost.key && hold.by != lost.by && hold.span.from >= lost.span.to
+    });
+    let mut later = later.filter(|hold| hold.span.from < at);
+    later.find_map(|hold| {
+        let mut of_holder = guarded
+            .iter()
+            .copied()
+            .filter(|write| Some(write.by) == hold.by);
+        let first = of_holder.find(|write| write.at < at && hold.span.contains(write.at));
+        Some((hold, first?))
+    })
+}
+
 /// A contender reads a key, another writes it, and the first writes it unconditionally.
-fn lost_updates(story: &Story<'_>, findings: &mut Vec<Finding>) {
-    let writes = writes(story);
+///
+/// Its last request about the key before the write is the read: then the write is made of what was read. A write of the
+/// holder of a lock is protected by that, or is a stale one.
+fn lost_updates(story: &Story<'_>, writes: &[Write<'_>], findings: &mut Vec<Finding>) {
     let guard = story.run.setup.guard.as_deref();
-    for write in writes.iter().filter(|write| write.is_plain) {
-        // Guarded keys are protected by the lock, or by nothing: see stale writes.
+    for write in writes.iter().filter(|write| is_plain(write)) {
         let is_guarded = guard.is_some_and(|guard| write.key.starts_with(guard));
         let is_lock = story.holds.iter().any(|hold| hold.key == write.key);
-        if is_guarded || is_lock {
+        let mut own = story.holds.iter().filter(|hold| hold.by == Some(write.by));
+        if is_guarded || is_lock || own.any(|hold| hold.span.contains(write.at)) {
             continue;
         }
-        let reads = story.calls.values().filter(|call| {
-            call.by == Some(write.by)
-                && call.key.as_deref() == Some(write.key)
-                && call
-                    .answered
-                    .is_some_and(|(at, status)| status == 200 && at < write.at)
-                && matches!(call.kind, RequestKind::Read | RequestKind::Watch)
+        let mut before = story.calls.values().rev().filter(|call| {
+            call.by == Some(write.by) && call.n < write.call.n && call.names(write.key)
         });
-        let Some(read) = reads
-            .filter_map(|call| call.answered)
-            .map(|(at, _)| at)
-            .max()
+        let read = before.next().filter(|call| call.is_read());
+        let read = read.and_then(|call| call.answer);
+        let Some(read) =
+            read.filter(|answer| answer.n < write.call.n && matches!(answer.status, 200 | 404))
         else {
             continue;
         };
         let between = writes.iter().find(|other| {
-            other.by != write.by && other.key == write.key && (read..write.at).contains(&other.at)
+            let between = read.at..write.at;
+            other.by != write.by && other.key == write.key && between.contains(&other.at)
         });
-        if let Some(other) = between {
-            let text = format!(
-                "{} overwrote {:?}, which it had read at {:.3}s and {} had written at {:.3}s",
-                write.by,
-                write.key,
-                seconds(read),
-                other.by,
-                seconds(other.at),
-            );
-            findings.push(finding(
-                Property::LostUpdate,
-                Some(write.by),
-                write.at,
-                text,
-            ));
-            return;
-        }
+        let Some(other) = between else {
+            continue;
+        };
+        let text = format!(
+            "{} {} {:?}, which it had read at {:.3}s and {} had {} at {:.3}s",
+            write.by,
+            if write.is_delete {
+                "deleted"
+            } else {
+                "overwrote"
+            },
+            write.key,
+            seconds(read.at),
+            other.by,
+            if other.is_delete {
+                "deleted"
+            } else {
+                "written"
+            },
+            seconds(other.at),
+        );
+        findings.push(finding(
+            Property::LostUpdate,
+            Some(write.by),
+            write.at,
+            text,
+        ));
+        return;
     }
+}
+
+/// Returns whether a write takes effect whatever the key is: it is no transaction, and has no index.
+fn is_plain(write: &Write<'_>) -> bool {
+    write.call.names(write.key) && !write.call.has("cas")
 }

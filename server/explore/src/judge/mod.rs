@@ -1,34 +1,39 @@
 //! Verdicts: what a recorded run proves about its contenders, and what it does not.
 
 mod beliefs;
+mod call;
 mod liveness;
 mod locks;
+mod requests;
 mod story;
+mod words;
+mod world;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
 use crate::run::Run;
 use crate::schedule::Contender;
-use story::{Span, Story};
+use story::Story;
 
 proconsul_engine::named! {
     /// What a right client never does. The book defines each in the page "Is my lock right?".
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Property {
-        TwoHolders "two-holders" "Two sessions hold the lock at once: a defect of the server.",
-        TwoBelievers "two-believers" "A contender believes that it holds the lock, though its lease is over or it could know of the loss, while another holds it and believes so.",
-        NoticedLate "noticed-late" "A contender goes on to believe that it holds a lock that it has lost, after its lease is over or after it could know.",
-        StaleWrite "stale-write" "A write of a former holder to a guarded key took effect after the first one of the next holder.",
+        TwoHolders "two-holders" "Two sessions hold one key at once: a defect of the server.",
+        TwoBelievers "two-believers" "A contender believes that it holds a lock that it has lost, after its lease is over or a response has shown it the loss, while another holds the lock and believes so.",
+        NoticedLate "noticed-late" "A contender goes on to believe that it holds a lock that it has lost, after its lease is over or a response has shown it the loss.",
+        StaleWrite "stale-write" "A write of a former holder to a guarded key took effect after the first one of a later holder.",
         TokenBack "token-back" "The fencing token of a holder is not greater than that of the holder before.",
-        ActedAfterLoss "acted-after-loss" "A contender that has said that the lock is lost goes on to write guarded keys.",
-        NobodyLeads "nobody-leads" "The lock is free, or held by a contender that does not know it, and no contender that could takes it within the bound.",
-        GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session holds, although nothing went wrong.",
-        BusyLoop "busy-loop" "A contender sends requests without end.",
-        SessionsPileUp "sessions-pile-up" "A contender makes sessions and leaves them behind.",
-        MissedValue "missed-value" "A contender that watches a key does not read its last change within the bound.",
-        LostUpdate "lost-update" "A contender overwrites a change of another that came between its read and its write.",
+        ActedAfterLoss "acted-after-loss" "A contender that has said that the lock is lost sends another write of a guarded key, before it acquires a lock again.",
+        NobodyLeads "nobody-leads" "For longer than the bound a lock is free although a contender that is well wants it, or a contender that is well holds it and nobody believes that he does.",
+        GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session goes on to hold, although nothing went wrong.",
+        BusyLoop "busy-loop" "A contender sends more requests than it may for three seconds on average, without the work of a holder.",
+        SessionsPileUp "sessions-pile-up" "At the end a contender has more sessions than it may that hold nothing and that it has not tried to destroy.",
+        MissedValue "missed-value" "A watch is open at a change of its key, and for longer than the bound its sender, which is well, reads neither that change nor a later one.",
+        LostUpdate "lost-update" "A contender overwrites a change of another that came between its read and the write that follows it.",
         Ended "ended" "A contender ends by itself.",
     }
 }
@@ -46,8 +51,11 @@ pub struct Limits {
     pub bound: Duration,
     /// How many requests a contender may send in a second.
     pub requests: usize,
-    /// How many sessions of one contender may live at the end.
+    /// How many sessions that hold nothing a contender may have at the end.
     pub sessions: usize,
+    /// Whether the contenders keep a lock as long as they can. Then to release it is to give it up; otherwise their work
+    /// may be done.
+    pub keeps_lock: bool,
     /// The properties to judge; all of them if empty.
     pub only: Vec<Property>,
 }
@@ -59,6 +67,7 @@ impl Default for Limits {
             bound: Duration::from_secs(12),
             requests: 100,
             sessions: 3,
+            keeps_lock: false,
             only: Vec::new(),
         }
     }
@@ -115,19 +124,20 @@ pub fn judge(run: &Run, limits: &Limits) -> Judgement {
     let mut findings = Vec::new();
     locks::judge(&story, &mut findings);
     beliefs::judge(&story, limits, &mut findings);
+    words::judge(&story, limits, &mut findings);
     liveness::judge(&story, limits, &mut findings);
+    requests::judge(&story, limits, &mut findings);
     let wanted = |property: Property| limits.only.is_empty() || limits.only.contains(&property);
     findings.retain(|finding| wanted(finding.property));
     findings.sort_by_key(|finding| (finding.property, finding.at));
     findings.dedup_by_key(|finding| finding.property);
     let mut not_judged = not_judged(&story);
     not_judged.retain(|(property, _)| wanted(*property));
-    let taken_over = |pair: &[story::Hold]| pair[0].by != pair[1].by && pair[0].key == pair[1].key;
     let ttls = story.sessions.values().map(|session| session.ttl);
     Judgement {
         findings,
         not_judged,
-        has_takeover: story.holds.windows(2).any(taken_over),
+        has_takeover: has_takeover(&story),
         has_loss: story
             .holds
             .iter()
@@ -135,6 +145,15 @@ pub fn judge(run: &Run, limits: &Limits) -> Judgement {
         ttl: ttls.max().unwrap_or_default(),
         lock_delay: Duration::from_nanos(run.setup.lock_delay),
     }
+}
+
+fn has_takeover(story: &Story<'_>) -> bool {
+    let mut holders = BTreeMap::new();
+    let mut holds = story.holds.iter();
+    holds.any(|hold| {
+        let before = holders.insert(&hold.key, hold.by);
+        before.is_some_and(|before| before != hold.by)
+    })
 }
 
 fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
@@ -150,7 +169,7 @@ fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
             Property::GivesUpLock,
         ];
         missing.extend(of_beliefs.map(|property| (property, why)));
-    } else if story.beliefs.iter().all(|belief| belief.token.is_none()) {
+    } else if story.tokens.is_empty() {
         missing.push((Property::TokenBack, "the contenders have no fencing tokens"));
     }
     if setup.guard.is_none() {
@@ -166,6 +185,13 @@ fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
             Property::NobodyLeads,
         ];
         missing.extend(of_locks.map(|property| (property, NO_LOCK)));
+    } else if story.locks.is_empty() {
+        let why = "no two contenders use the same lock";
+        missing.push((Property::NobodyLeads, why));
+    }
+    if !story.calls.values().any(call::Call::is_watch) {
+        let why = "no contender has watched anything";
+        missing.push((Property::MissedValue, why));
     }
     missing.sort_by_key(|(property, _)| *property);
     missing.dedup_by_key(|(property, _)| *property);

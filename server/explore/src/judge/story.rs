@@ -3,17 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::call::{Answer, Call};
-use super::nanos;
-use crate::action::Action;
+use super::call::Call;
 use crate::run::{Event, Run, What};
-use crate::schedule::{Contender, Decision};
+use crate::schedule::Contender;
 
 /// A moment in nanoseconds of the server's clock.
 pub(super) type At = u64;
-
-/// How long there is no leader after [`Action::LoseLeader`].
-const NO_LEADER: Duration = Duration::from_secs(3);
 
 /// An interval of time; `to` is the end of the run for what has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,11 +25,14 @@ impl Span {
     pub(super) fn overlaps(self, other: Self) -> bool {
         self.from < other.to && other.from < self.to
     }
+}
 
-    fn lasting(from: At, lasts: Duration) -> Self {
-        let to = from.saturating_add(nanos(lasts));
-        Self { from, to }
-    }
+/// A place in the order of events, and its time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moment {
+    /// The number of the event.
+    pub(super) n: u64,
+    pub(super) at: At,
 }
 
 /// A session.
@@ -64,15 +62,15 @@ pub(super) struct Hold {
     pub(super) session: String,
     pub(super) by: Option<Contender>,
     pub(super) span: Span,
-    /// The number of the event that ended it; none comes after it if nothing has.
-    pub(super) end: u64,
+    /// When it ended; after all events if it has not.
+    pub(super) end: Moment,
     /// Whether it has ended.
     pub(super) is_over: bool,
     /// Why it ended.
     pub(super) why: String,
     /// Whether a request of the holder itself ended it.
     pub(super) by_itself: bool,
-    /// When the lock-delay that followed was over.
+    /// When the lock-delay that followed was to end.
     pub(super) free_from: At,
 }
 
@@ -113,8 +111,8 @@ pub(super) struct Story<'a> {
     pub(super) holds: Vec<Hold>,
     pub(super) beliefs: Vec<Belief>,
     pub(super) tokens: Vec<Token>,
-    /// Who has used which key as a lock or has read it, and when.
-    pub(super) used: BTreeMap<(&'a str, Contender), Vec<At>>,
+    /// Who has tried to acquire which key, and when.
+    pub(super) tries: Vec<(Contender, &'a str, At)>,
     /// The keys that are locks. What only one contender uses is none, such as a key for each session.
     pub(super) locks: BTreeSet<String>,
     /// When contenders stood still.
@@ -130,9 +128,11 @@ pub(super) struct Story<'a> {
     /// When another server became the leader, which starts TTLs anew.
     pub(super) leaders: Vec<At>,
     /// When all indexes went back.
-    pub(super) lowered: Vec<At>,
-    /// Who has read what since then.
-    seen: BTreeSet<(Contender, String)>,
+    pub(super) lowered: Vec<Moment>,
+    /// Who has read which path since then.
+    pub(super) seen: BTreeSet<(Contender, String)>,
+    /// What the driver has changed that is no key, by the path at which it is read.
+    pub(super) changed: Vec<(&'a str, At)>,
     /// When the schedule did something.
     pub(super) hits: Vec<At>,
     /// When contenders ended by themselves, and what the driver says about it.
@@ -151,7 +151,7 @@ impl<'a> Story<'a> {
             holds: Vec::new(),
             beliefs: Vec::new(),
             tokens: Vec::new(),
-            used: BTreeMap::new(),
+            tries: Vec::new(),
             locks: BTreeSet::new(),
             paused: Vec::new(),
             restarts: Vec::new(),
@@ -161,6 +161,7 @@ impl<'a> Story<'a> {
             leaders: Vec::new(),
             lowered: Vec::new(),
             seen: BTreeSet::new(),
+            changed: Vec::new(),
             hits: Vec::new(),
             exits: Vec::new(),
             end: run.setup.ended,
@@ -177,10 +178,14 @@ impl<'a> Story<'a> {
     /// Returns the locks: keys that have been acquired, and that more than one contender uses.
     fn find_locks(&self) -> BTreeSet<String> {
         let is_alone = self.run.setup.contenders == 1;
-        let users = |key: &str| self.used.keys().filter(|(used, _)| *used == key).count();
+        let calls = self.calls.values().filter(|call| call.pursues());
+        let by_calls = calls.filter_map(|call| Some((call.key.as_deref()?, call.by?)));
+        let by_tries = self.tries.iter().map(|(by, key, _)| (*key, *by));
+        let users: BTreeSet<_> = by_calls.chain(by_tries).collect();
+        let count = |key: &str| users.iter().filter(|(used, _)| *used == key).count();
         let held = self.holds.iter();
         let held = held.filter(|hold| !hold.key.contains(&hold.session));
-        let locks = held.filter(|hold| is_alone || users(&hold.key) > 1);
+        let locks = held.filter(|hold| is_alone || count(&hold.key) > 1);
         locks.map(|hold| hold.key.clone()).collect()
     }
 
@@ -222,8 +227,8 @@ impl<'a> Story<'a> {
                     .extend(token.map(|number| Token { by, at, number }));
                 self.believes(by, at, *holds);
             }
-            What::Schedule { text } => self.scheduled(at, text),
-            What::Driver { text } => self.driven(at, text),
+            What::Schedule { text } => self.scheduled(event, text),
+            What::Driver { text } => self.driven(event, text),
             _ => self.add_lock(event),
         }
     }
@@ -250,7 +255,7 @@ impl<'a> Story<'a> {
             }
             What::AcquireRejected { key, .. } => {
                 let by = self.cause_of(event).and_then(|call| call.by);
-                self.uses(key, by, at);
+                self.tries.extend(by.map(|by| (by, key.as_str(), at)));
             }
             What::Acquired {
                 key,
@@ -262,21 +267,18 @@ impl<'a> Story<'a> {
                 let mut holds = self.holds.iter_mut().rev();
                 if let Some(hold) = holds.find(|hold| hold.key == *key && !hold.is_over) {
                     hold.span.to = at;
-                    hold.end = event.n;
+                    hold.end = Moment { n: event.n, at };
                     hold.is_over = true;
                     hold.why.clone_from(why);
                     hold.by_itself = by.is_some() && by == hold.by;
                     hold.free_from = at;
                 }
             }
-            What::LockDelay { key, .. } | What::LockDelayOver { key } => {
-                let lasts = match &event.what {
-                    What::LockDelay { lasts, .. } => *lasts,
-                    _ => 0,
-                };
+            // It may end earlier, with a new leader, which no contender can know.
+            What::LockDelay { key, lasts } => {
                 let mut holds = self.holds.iter_mut().rev();
                 if let Some(hold) = holds.find(|hold| hold.key == *key && hold.is_over) {
-                    hold.free_from = at.saturating_add(lasts);
+                    hold.free_from = at.saturating_add(*lasts);
                 }
             }
             _ => {}
@@ -286,7 +288,7 @@ impl<'a> Story<'a> {
     fn acquired(&mut self, event: &'a Event, key: &'a str, session: &str, again: bool) {
         let at = event.at;
         let by = self.cause_of(event).and_then(|call| call.by);
-        self.uses(key, by, at);
+        self.tries.extend(by.map(|by| (by, key, at)));
         if again {
             return;
         }
@@ -299,7 +301,10 @@ impl<'a> Story<'a> {
                 from: at,
                 to: self.end,
             },
-            end: u64::MAX,
+            end: Moment {
+                n: u64::MAX,
+                at: self.end,
+            },
             is_over: false,
             why: String::new(),
             by_itself: false,
@@ -328,12 +333,6 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn uses(&mut self, key: &'a str, by: Option<Contender>, at: At) {
-        if let Some(by) = by {
-            self.used.entry((key, by)).or_default().push(at);
-        }
-    }
-
     fn believes(&mut self, by: Contender, at: At, holds: bool) {
         let mut restarts = self.restarts.iter();
         // What a process has said shortly before it is killed.
@@ -354,7 +353,7 @@ impl<'a> Story<'a> {
         }
     }
 
-    fn end_belief(&mut self, by: Contender, at: At, end: BeliefEnd) {
+    pub(super) fn end_belief(&mut self, by: Contender, at: At, end: BeliefEnd) {
         let mut beliefs = self.beliefs.iter_mut().rev();
         let open = beliefs.find(|belief| belief.by == by && belief.end == BeliefEnd::Open);
         if let Some(open) = open {

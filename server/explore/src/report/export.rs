@@ -1,22 +1,22 @@
 //! A run in the formats of checkers: Jepsen's history and Porcupine's events.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use proconsul_engine::faults::RequestKind;
 use serde::Serialize;
 
+use super::edn::{Edn, named};
 use super::operations::{Completion, Operation, Operations, Step};
-use crate::run::{Event, Run, What};
+use crate::run::Run;
 
 impl Run {
     /// Returns the run as a history of Jepsen: a map of EDN a line.
     ///
     /// Operations are the contenders' requests. They end with `:ok` where they were done, `:fail` where the client learned
-    /// that they were not, and `:info` where it got no answer or an error that leaves it open; `:applied` says then what the
-    /// server knows. A contender with two open requests is further processes, whose numbers modulo the contenders are its
-    /// own, and a process that ends with `:info` is not used again. What the schedule, Consul and the contenders' beliefs do
-    /// has the process `:nemesis`.
+    /// that they were not, and `:info` where it got no answer or an error that leaves it open; `:applied` says then whether
+    /// the server has changed anything for it. A contender with two open requests is further processes, whose numbers modulo
+    /// the contenders are its own, and a process that ends with `:info` is not used again. What the schedule, Consul and the
+    /// contenders' beliefs do has the process `:nemesis`.
     #[must_use]
     pub fn to_edn(&self) -> String {
         let operations = Operations::of(self);
@@ -130,110 +130,6 @@ impl Clients {
         let open = self.by_operation.iter();
         open.map(|(number, client)| (*number, *client)).collect()
     }
-}
-
-#[derive(Default)]
-struct Edn {
-    text: String,
-    index: usize,
-}
-
-impl Edn {
-    fn line(&mut self, at: u64, kind: &str, fields: &str) {
-        let index = self.index;
-        self.index += 1;
-        let line = format!("{{:index {index}, :time {at}, :type {kind}, {fields}}}\n");
-        self.text += &line;
-    }
-
-    fn completion(&mut self, at: u64, process: usize, one: &Operation) {
-        let completion = one.completion();
-        let kind = match completion {
-            Completion::Ok => ":ok",
-            Completion::Fail => ":fail",
-            Completion::Info => ":info",
-        };
-        let mut fields = format!(
-            ":process {process}, :f :{}, :value {}",
-            one.kind.name(),
-            named(one, one.session.as_deref())
-        );
-        match one.status() {
-            Some(status) => write!(fields, ", :status {status}"),
-            None => write!(fields, ", :error :no-answer"),
-        }
-        .expect("a String takes all");
-        if completion == Completion::Info {
-            write!(fields, ", :applied {}", one.is_applied).expect("a String takes all");
-        }
-        if let Some(fault) = &one.fault {
-            write!(fields, ", :fault {}", edn_string(fault)).expect("a String takes all");
-        }
-        self.line(at, kind, &fields);
-    }
-
-    fn other(&mut self, event: &Event) {
-        let string = |text: &str| edn_string(text);
-        let (f, value) = match &event.what {
-            What::Schedule { text } => ("schedule", string(text)),
-            What::Driver { text } => ("driver", string(text)),
-            What::Belief { by, holds, token } => {
-                let token = token.as_deref().map_or("nil".to_owned(), edn_string);
-                let value = format!("{{:contender {by}, :holds {holds}, :token {token}}}");
-                ("belief", value)
-            }
-            What::Released { key, session, why } => (
-                "released",
-                map(&[("key", key), ("session", session), ("why", why)]),
-            ),
-            What::Ended { session, why } => {
-                ("session-ended", map(&[("session", session), ("why", why)]))
-            }
-            What::LockDelay { key, lasts } => {
-                let value = format!("{{:key {}, :lasts {lasts}}}", edn_string(key));
-                ("lock-delay", value)
-            }
-            What::LockDelayOver { key } => ("lock-delay-over", map(&[("key", key)])),
-            _ => return,
-        };
-        let fields = format!(":process :nemesis, :f :{f}, :value {value}");
-        self.line(event.at, ":info", &fields);
-    }
-}
-
-/// Returns what an operation is about.
-fn named(one: &Operation, session: Option<&str>) -> String {
-    let mut fields = Vec::new();
-    fields.extend(one.key.as_deref().map(|key| ("key", key)));
-    fields.extend(session.map(|session| ("session", session)));
-    fields.push(("request", &one.request));
-    map(&fields)
-}
-
-fn map(fields: &[(&str, &str)]) -> String {
-    let fields = fields.iter();
-    let fields = fields.map(|(name, value)| format!(":{name} {}", edn_string(value)));
-    format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
-}
-
-/// Returns a text as Clojure's reader takes it.
-fn edn_string(text: &str) -> String {
-    let mut string = String::with_capacity(text.len() + 2);
-    string.push('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => string.extend(['\\', letter]),
-            '\n' => string += "\\n",
-            '\r' => string += "\\r",
-            '\t' => string += "\\t",
-            letter if letter.is_control() => {
-                write!(string, "\\u{:04x}", u32::from(letter)).expect("a String takes all");
-            }
-            letter => string.push(letter),
-        }
-    }
-    string.push('"');
-    string
 }
 
 #[derive(Serialize)]

@@ -1,13 +1,13 @@
 //! A report for CI: JUnit's XML, and the line that marks a change on GitHub.
 
-use std::fmt::Write;
-
 use super::Report;
 use super::text::named;
 use crate::judge::Property;
 
 /// The name of the suite and of each test case's class.
 const SUITE: &str = "proconsul explore";
+/// How many lines of a long report are kept, of its beginning and of its end.
+const HALF: usize = 200;
 
 /// Returns the report as JUnit's XML: one test case for each property.
 ///
@@ -37,13 +37,13 @@ pub fn junit(report: &Report) -> String {
         xml += &line;
         xml.push('\n');
     }
-    let all = escaped(&report.to_string());
-    write!(
-        xml,
-        "    <system-out>{all}</system-out>\n  </testsuite>\n</testsuites>\n"
-    )
-    .expect("a String takes all");
-    xml
+    if report.broken.is_none() {
+        xml += &format!(
+            "    <system-out>{}</system-out>\n",
+            escaped(&bounded(report))
+        );
+    }
+    xml + "  </testsuite>\n</testsuites>\n"
 }
 
 fn case(report: &Report, property: Property) -> String {
@@ -55,7 +55,7 @@ fn case(report: &Report, property: Property) -> String {
         return format!(
             "{begin}><failure type=\"{name}\" message=\"{}\">{}</failure></testcase>",
             escaped_attribute(&text),
-            escaped(&report.to_string()),
+            escaped(&bounded(report)),
         );
     }
     match not_judged(report, property) {
@@ -65,6 +65,21 @@ fn case(report: &Report, property: Property) -> String {
         }
         None => format!("{begin}/>"),
     }
+}
+
+/// Returns the report as text, and no more of it than a CI system shows: the timeline of a busy loop has thousands of lines.
+fn bounded(report: &Report) -> String {
+    let text = report.to_string();
+    let lines: Vec<&str> = text.lines().collect();
+    let Some(left_out) = lines.len().checked_sub(2 * HALF).filter(|more| *more > 0) else {
+        return text;
+    };
+    let (first, last) = (&lines[..HALF], &lines[lines.len() - HALF..]);
+    format!(
+        "{}\n... {left_out} lines are left out ...\n{}\n",
+        first.join("\n"),
+        last.join("\n")
+    )
 }
 
 /// Returns why a property was not judged; `None` if it was.
@@ -187,6 +202,26 @@ mod tests {
             .map(|case| case.name.as_str())
             .collect();
         assert_eq!(judged, ["busy-loop"]);
+    }
+
+    #[test]
+    fn a_long_report_is_bounded() {
+        let mut report = samples::broken();
+        let broken = report.broken.as_mut().expect("it is broken");
+        let belief = broken
+            .run
+            .events
+            .iter()
+            .find(|event| matches!(event.what, crate::What::Belief { .. }));
+        let belief = belief.expect("there is one").clone();
+        broken.run.events.extend(std::iter::repeat_n(belief, 5000));
+        let xml = junit(&report);
+        assert!(xml.lines().count() < 500, "{}", xml.lines().count());
+        assert!(
+            xml.contains("lines are left out ...")
+                && xml.contains("the schedule:")
+                && xml.contains("found in run 3")
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a search hands back.
 
+mod edn;
 mod export;
 pub(crate) mod html;
 pub(crate) mod junit;

@@ -30,6 +30,7 @@ pub(crate) struct Operation {
     pub(crate) fault: Option<String>,
     /// Whether it has changed something.
     pub(crate) is_applied: bool,
+    is_rejected: bool,
     /// Whether it succeeds only under a condition: `?cas=`.
     is_conditional: bool,
 }
@@ -137,6 +138,7 @@ impl Operation {
             end: None,
             fault: None,
             is_applied: false,
+            is_rejected: false,
             is_conditional: parameter("cas").is_some(),
         })
     }
@@ -153,6 +155,7 @@ impl Operation {
             | What::Released { .. }
             | What::Renewed { .. }
             | What::Ended { .. } => self.is_applied = true,
+            What::AcquireRejected { .. } => self.is_rejected = true,
             _ => {}
         }
     }
@@ -174,10 +177,11 @@ impl Operation {
             return Completion::Info;
         };
         let reads = matches!(self.kind, RequestKind::Read | RequestKind::Watch);
-        let needs_effect = matches!(self.kind, RequestKind::Acquire | RequestKind::Release)
-            || (self.kind == RequestKind::Write && self.is_conditional);
+        let releases = self.kind == RequestKind::Release;
         match status {
-            200..300 if needs_effect && !self.is_applied => Completion::Fail,
+            200..300 if self.is_rejected || (releases && !self.is_applied) => Completion::Fail,
+            // It has written the value that was there, or nothing: only the body says which, and a run has no bodies.
+            200..300 if self.is_conditional && !self.is_applied => Completion::Info,
             200..300 => Completion::Ok,
             // The key does not exist, which is what was read.
             404 if reads => Completion::Ok,
@@ -185,6 +189,11 @@ impl Operation {
             500.. if !reads => Completion::Info,
             _ => Completion::Fail,
         }
+    }
+
+    /// Returns whether the schedule did something to the request, or its client got no response.
+    pub(crate) fn is_hit(&self) -> bool {
+        self.fault.is_some() || self.end.is_some_and(|(_, status)| status.is_none())
     }
 }
 
@@ -221,33 +230,52 @@ mod tests {
     use super::*;
     use crate::report::samples;
 
-    fn completion(kind: RequestKind, status: Option<u16>, is_applied: bool) -> Completion {
+    fn completion(
+        kind: RequestKind,
+        status: Option<u16>,
+        change: impl Fn(&mut Operation),
+    ) -> Completion {
         let run = samples::run(
-            "{\"n\":1,\"at\":0,\"what\":\"request\",\"call\":1,\"by\":0,\"method\":\"GET\",\"target\":\"/v1/kv/a\"}",
+            r#"{"n":1,"at":0,"what":"request","call":1,"by":0,"method":"GET","target":"/v1/kv/a"}"#,
         );
         let mut one = Operations::of(&run).all.remove(0);
         one.kind = kind;
         one.end = Some((1, status));
-        one.is_applied = is_applied;
+        change(&mut one);
         one.completion()
     }
 
     #[test]
     fn what_a_client_learns_depends_on_the_response_alone() {
         use Completion::{Fail, Info, Ok};
-        use RequestKind::{Acquire, Read, Renew, Write};
-        assert_eq!(completion(Acquire, Some(200), true), Ok);
-        assert_eq!(completion(Acquire, Some(200), false), Fail);
+        use RequestKind::{Acquire, Read, Release, Renew, Write};
+        let applied = |one: &mut Operation| one.is_applied = true;
+        let nothing = |_: &mut Operation| {};
+        let rejected = |one: &mut Operation| one.is_rejected = true;
+        let conditional = |one: &mut Operation| one.is_conditional = true;
+        assert_eq!(completion(Acquire, Some(200), applied), Ok);
+        assert_eq!(completion(Acquire, Some(200), rejected), Fail);
         assert_eq!(
-            completion(Acquire, None, true),
+            completion(Acquire, None, applied),
             Info,
             "lost, though it was applied"
         );
-        assert_eq!(completion(Write, Some(500), false), Info);
-        assert_eq!(completion(Write, Some(429), false), Fail);
-        assert_eq!(completion(Read, Some(404), false), Ok);
-        assert_eq!(completion(Read, Some(500), false), Fail);
-        assert_eq!(completion(Renew, Some(404), false), Fail);
+        assert_eq!(
+            completion(Release, Some(200), nothing),
+            Fail,
+            "it held nothing"
+        );
+        assert_eq!(
+            completion(Write, Some(200), nothing),
+            Ok,
+            "it wrote what was there"
+        );
+        assert_eq!(completion(Write, Some(200), conditional), Info);
+        assert_eq!(completion(Write, Some(500), nothing), Info);
+        assert_eq!(completion(Write, Some(429), nothing), Fail);
+        assert_eq!(completion(Read, Some(404), nothing), Ok);
+        assert_eq!(completion(Read, Some(500), nothing), Fail);
+        assert_eq!(completion(Renew, Some(404), nothing), Fail);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What was found as a test in the user's language.
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::Report;
 use super::text::{is_plain, named};
@@ -9,7 +10,7 @@ use crate::search::Broken;
 /// How wide a comment is.
 const WIDTH: usize = 96;
 /// How many lines of comment say what was found.
-const MOST_LINES: usize = 4;
+const MOST_LINES: usize = 3;
 
 proconsul_engine::named! {
     /// A language in which a test replays what was found.
@@ -25,18 +26,17 @@ proconsul_engine::named! {
 
 /// Returns a test that replays what was found: it fails until the program is mended. `None` if nothing is broken.
 ///
-/// The test in Rust calls `contend`, the function that [the search] was given. The others run `command`, which starts one
-/// contender, or `./my-worker` if it is empty.
-///
-/// [the search]: https://docs.rs/proconsul/latest/proconsul/explore/struct.Explore.html
+/// The test in Rust calls `contend`, the function that `proconsul::explore::Explore::search` was given. The others run
+/// `proconsul explore --replay FILE` with these words behind it: flags, `--`, and the program. If there are none, these are the
+/// run's `--guard`, and `./my-worker` as the program.
 #[must_use]
-pub fn test_code(report: &Report, language: Language, command: &[String]) -> Option<String> {
+pub fn test_code(report: &Report, language: Language, words: &[String]) -> Option<String> {
     let broken = report.broken.as_ref()?;
     Some(match language {
         Language::Rust => rust(report, broken),
-        Language::Go => go(broken, command),
-        Language::Python => python(broken, command),
-        Language::Shell => shell(broken, command),
+        Language::Go => go(broken, words),
+        Language::Python => python(broken, words),
+        Language::Shell => shell(broken, words),
     })
 }
 
@@ -59,11 +59,9 @@ fn rust(report: &Report, broken: &Broken) -> String {
     let guard = broken.run.setup.guard.as_ref();
     let guard = guard.map_or(String::new(), |guard| format!(".guard({guard:?})"));
     format!(
-        "use std::time::Duration;
-
+        "use crate::contend;
 use proconsul::explore::{{Explore, Property, Schedule}};
-
-use crate::contend;
+use std::time::Duration;
 
 {comment}const SCHEDULE: &str = \"\\
 {schedule}\";
@@ -71,7 +69,8 @@ use crate::contend;
 #[test]
 fn {name}_is_not_broken() {{
     let schedule: Schedule = SCHEDULE.parse().expect(\"a schedule\");
-    let explore = Explore::new(){guard}.limits(|limits| {{
+    let explore = Explore::new(){guard}.length(Duration::from_secs({length}));
+    let explore = explore.limits(|limits| {{
         limits.slack = Duration::from_millis({slack});
         limits.bound = Duration::from_millis({bound});
     }});
@@ -82,29 +81,29 @@ fn {name}_is_not_broken() {{
 ",
         comment = comment("//", broken),
         schedule = broken.schedule,
+        length = Duration::from_nanos(broken.run.setup.ended).as_secs() + 1,
         slack = limits.slack.as_millis(),
         bound = limits.bound.as_millis(),
         seed = broken.seed,
     )
 }
 
-fn go(broken: &Broken, command: &[String]) -> String {
+fn go(broken: &Broken, words: &[String]) -> String {
     let name = broken.finding.property.name().split('-').map(capital);
-    let arguments = arguments(broken, command, "file", quoted);
+    let arguments = arguments(broken, words, "file", quoted);
     format!(
         "package main
 
 import (
 \t\"os\"
 \t\"os/exec\"
-\t\"path/filepath\"
 \t\"testing\"
 )
 
 {comment}const schedule = `{schedule}`
 
 func Test{name}IsNotBroken(t *testing.T) {{
-\tfile := filepath.Join(t.TempDir(), \"schedule.txt\")
+\tfile := t.TempDir() + \"/schedule.txt\"
 \tif err := os.WriteFile(file, []byte(schedule), 0o600); err != nil {{
 \t\tt.Fatal(err)
 \t}}
@@ -121,9 +120,9 @@ func Test{name}IsNotBroken(t *testing.T) {{
     )
 }
 
-fn python(broken: &Broken, command: &[String]) -> String {
+fn python(broken: &Broken, words: &[String]) -> String {
     let name = broken.finding.property.name().replace('-', "_");
-    let arguments = arguments(broken, command, "str(file)", quoted);
+    let arguments = arguments(broken, words, "str(file)", quoted);
     format!(
         "import subprocess
 
@@ -144,8 +143,8 @@ def test_{name}_is_not_broken(tmp_path):
     )
 }
 
-fn shell(broken: &Broken, command: &[String]) -> String {
-    let arguments = arguments(broken, command, "\"$file\"", shell_word);
+fn shell(broken: &Broken, words: &[String]) -> String {
+    let arguments = arguments(broken, words, "\"$file\"", shell_word);
     format!(
         "#!/bin/sh
 {comment}set -eu
@@ -162,28 +161,27 @@ cat >\"$file\" <<'END'
 }
 
 /// Returns the command that replays the schedule in a file, as a user types it.
-pub(super) fn replay_command(broken: &Broken, file: &str) -> String {
-    arguments(broken, &[], file, shell_word).join(" ")
+pub(super) fn replay_command(broken: &Broken, words: &[String], file: &str) -> String {
+    arguments(broken, words, file, shell_word).join(" ")
 }
 
 /// Returns the words of the command that replays the schedule in a file. `file` is an expression of the language.
 fn arguments(
     broken: &Broken,
-    command: &[String],
+    words: &[String],
     file: &str,
     quote: fn(&str) -> String,
 ) -> Vec<String> {
-    let mut words: Vec<String> = ["proconsul", "explore", "--replay"].map(quote).into();
-    words.push(file.to_owned());
-    if let Some(guard) = &broken.run.setup.guard {
-        words.extend([quote("--guard"), quote(guard)]);
+    let mut all: Vec<String> = ["proconsul", "explore", "--replay"].map(quote).into();
+    all.push(file.to_owned());
+    if words.is_empty() {
+        if let Some(guard) = &broken.run.setup.guard {
+            all.extend([quote("--guard"), quote(guard)]);
+        }
+        all.extend([quote("--"), quote("./my-worker")]);
     }
-    words.push(quote("--"));
-    match command {
-        [] => words.push(quote("./my-worker")),
-        command => words.extend(command.iter().map(|word| quote(word))),
-    }
-    words
+    all.extend(words.iter().map(|word| quote(word)));
+    all
 }
 
 /// Returns a string that Go and Python read as JSON does.
@@ -245,41 +243,61 @@ mod tests {
     use crate::schedule::Schedule;
 
     fn code(language: Language) -> String {
-        let command = ["./worker".to_owned(), "it's".to_owned()];
-        let report = samples::broken();
-        test_code(&report, language, &command).expect("it is broken")
+        test_code(&samples::broken(), language, &[]).expect("it is broken")
     }
 
     #[test]
     fn each_test_is_short_and_holds_the_schedule() {
-        let report = samples::broken();
-        let schedule = report.broken.expect("it is broken").schedule;
+        let mut report = samples::broken();
+        let broken = report.broken.as_mut().expect("it is broken");
+        let decision = broken.schedule.decisions[0].clone();
+        broken.schedule.decisions.extend(vec![decision; 3]);
+        broken.finding.text = "word ".repeat(200);
+        let schedule = broken.schedule.clone();
         for language in Language::ALL {
-            let code = code(*language);
+            let code = test_code(&report, *language, &[]).expect("it is broken");
             assert!(code.lines().count() < 30, "{code}");
-            let lines = code
+            let (_, after) = code
+                .split_once("contenders 2")
+                .expect("it holds the schedule");
+            let lines = after
                 .lines()
-                .filter(|line| line.contains("contenders") || line.contains("after acquire"));
-            let lines: Vec<&str> = lines
-                .map(|line| line.trim_start_matches("const schedule = `"))
-                .collect();
-            let read: Schedule = lines.join("\n").parse().expect("it is a schedule");
+                .take_while(|line| line.is_empty() || line.starts_with("a renew"));
+            let lines: Vec<&str> = lines.collect();
+            let read: Schedule = format!("contenders 2{}", lines.join("\n"))
+                .parse()
+                .expect("it is a schedule");
             assert_eq!(read, schedule, "{code}");
-            assert!(!code.contains("todo"), "{code}");
         }
     }
 
     #[test]
     fn hostile_guards_are_quoted_for_each_language() {
         let quoted = r#""work'$(x)\"\\`</""#;
-        assert!(code(Language::Go).contains(&format!(
-            "\"--guard\", {quoted}, \"--\", \"./worker\", \"it's\""
-        )));
+        assert!(
+            code(Language::Go)
+                .contains(&format!("\"--guard\", {quoted}, \"--\", \"./my-worker\")"))
+        );
         assert!(code(Language::Python).contains(quoted));
         assert!(code(Language::Rust).contains(&format!(".guard({quoted})")));
         let shell = code(Language::Shell);
         assert!(
-            shell.contains(r#"--guard 'work'\''$(x)"\`</' -- ./worker 'it'\''s'"#),
+            shell.contains(r#"--guard 'work'\''$(x)"\`</' -- ./my-worker"#),
+            "{shell}"
+        );
+    }
+
+    #[test]
+    fn the_command_line_of_the_search_is_kept_if_it_is_known() {
+        let words = ["-lost", "gave up", "--", "./worker", "it's"].map(str::to_owned);
+        let go = test_code(&samples::broken(), Language::Go, &words).expect("it is broken");
+        assert!(
+            go.contains(r#""--replay", file, "-lost", "gave up", "--", "./worker", "it's")"#),
+            "{go}"
+        );
+        let shell = test_code(&samples::broken(), Language::Shell, &words).expect("it is broken");
+        assert!(
+            shell.contains(r#"--replay "$file" -lost 'gave up' -- ./worker 'it'\''s'"#),
             "{shell}"
         );
     }

@@ -10,8 +10,10 @@ import (
 // A client's end of a connection to the module, without a socket. Writes do not wait, and reads wait on a condition: so a
 // bubble of testing/synctest sees that they wait.
 type connection struct {
-	server *server
-	id     uint64
+	// Gives the module an input of this connection.
+	give func(kind byte, bytes []byte) error
+	// Whose it is in a run of Explore.
+	by *Contender
 
 	lock    sync.Mutex
 	changed sync.Cond
@@ -75,7 +77,7 @@ func (c *connection) Write(bytes []byte) (int, error) {
 		return 0, os.ErrDeadlineExceeded
 	}
 	// What comes after the server's end of the connection, the module ignores.
-	if err := c.server.give(sends, c.id, bytes); err != nil {
+	if err := c.give(sends, bytes); err != nil {
 		return 0, err
 	}
 	return len(bytes), nil
@@ -83,7 +85,7 @@ func (c *connection) Write(bytes []byte) (int, error) {
 
 // CloseWrite tells the server that nothing more will be sent.
 func (c *connection) CloseWrite() error {
-	return c.server.give(sentAll, c.id, nil)
+	return c.give(sentAll, nil)
 }
 
 func (c *connection) Close() error {
@@ -94,14 +96,8 @@ func (c *connection) Close() error {
 	}
 	c.changed.Broadcast()
 	c.lock.Unlock()
-	c.server.lock.Lock()
-	_, open := c.server.connections[c.id]
-	delete(c.server.connections, c.id)
-	c.server.lock.Unlock()
-	if open {
-		// The server may have ended.
-		_ = c.server.give(isGone, c.id, nil)
-	}
+	// The server may have ended.
+	_ = c.give(isGone, nil)
 	return nil
 }
 

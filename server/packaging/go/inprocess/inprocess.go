@@ -35,7 +35,9 @@ import (
 // The kinds of the module's inputs and outputs.
 const (
 	connects, sends, sentAll, isGone, timePasses = 0, 1, 2, 3, 4
+	asks, believes, hasEnded                     = 6, 7, 8
 	sent, closes, resets, deadline               = 1, 2, 3, 4
+	responds, directs, isOver                    = 5, 6, 7
 )
 
 // What stands for the address of a server that does not listen.
@@ -113,6 +115,12 @@ func (s *server) give(kind byte, id uint64, bytes []byte) error {
 	if s.ended != nil {
 		return s.ended
 	}
+	if _, open := s.connections[id]; kind == isGone && !open {
+		return nil
+	}
+	if kind == isGone {
+		delete(s.connections, id)
+	}
 	now := time.Since(s.began)
 	reply, err := s.instance.exchange(bytes, "input", uint64(now), uint64(kind), id)
 	if err != nil {
@@ -137,17 +145,14 @@ func (s *server) deliver(to *connection, output output) {
 	switch output.kind {
 	case sent:
 		to.receive(output.bytes)
-	case closes:
-		s.forget(to, io.EOF)
-	case resets:
-		s.forget(to, syscall.ECONNRESET)
+	case closes, resets:
+		delete(s.connections, output.number)
+		to.finish(ends[output.kind])
 	}
 }
 
-func (s *server) forget(one *connection, why error) {
-	delete(s.connections, one.id)
-	one.finish(why)
-}
+// What a client sees of the end of its connection.
+var ends = map[byte]error{closes: io.EOF, resets: syscall.ECONNRESET}
 
 // Cuts all connections. The lock is held.
 func (s *server) end(why error) {
@@ -156,8 +161,9 @@ func (s *server) end(why error) {
 		s.timer.Stop()
 	}
 	for _, one := range s.connections {
-		s.forget(one, why)
+		one.finish(why)
 	}
+	clear(s.connections)
 	s.instance.close()
 }
 
@@ -190,9 +196,10 @@ func (s *server) dial(context.Context) (net.Conn, error) {
 func (s *server) connect() (*connection, error) {
 	s.lock.Lock()
 	s.last++
-	made := &connection{server: s, id: s.last}
+	id := s.last
+	made := &connection{give: func(kind byte, bytes []byte) error { return s.give(kind, id, bytes) }}
 	made.changed.L = &made.lock
-	s.connections[made.id] = made
+	s.connections[id] = made
 	s.lock.Unlock()
-	return made, s.give(connects, made.id, nil)
+	return made, made.give(connects, nil)
 }

@@ -69,6 +69,8 @@ type instance struct {
 	ctx      context.Context
 	module   api.Module
 	panicked *string
+	// The exported functions that have been called.
+	functions map[string]api.Function
 }
 
 func instantiate() (*instance, error) {
@@ -82,7 +84,7 @@ func instantiate() (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &instance{ctx, module, panicked}
+	made := &instance{ctx, module, panicked, map[string]api.Function{}}
 	version, err := made.call("abi_version")
 	if err == nil && version != interfaceVersion {
 		err = fmt.Errorf("the module has version %d of its interface, not %d: build it anew with server/packaging/go/build", version, interfaceVersion)
@@ -91,7 +93,15 @@ func instantiate() (*instance, error) {
 }
 
 func (i *instance) call(name string, arguments ...uint64) (uint32, error) {
-	results, err := i.module.ExportedFunction(name).Call(i.ctx, arguments...)
+	function := i.functions[name]
+	if function == nil {
+		function = i.module.ExportedFunction(name)
+		i.functions[name] = function
+	}
+	if function == nil {
+		return 0, fmt.Errorf("the module has no %s: build it anew with server/packaging/go/build", name)
+	}
+	results, err := function.Call(i.ctx, arguments...)
 	if *i.panicked != "" {
 		return 0, fmt.Errorf("the server panicked: %s", *i.panicked)
 	}

@@ -3,22 +3,37 @@
 use std::fs;
 use std::path::Path;
 
-use proconsul_explore::Report;
+use proconsul_explore::{Language, Report, annotation, html_of_command, junit, test_code};
 use serde_json::json;
 
-/// Writes the report, and of what was found the schedule and the recorded run.
+/// Writes the report, and of what was found the schedule, the recorded run and tests that replay it. `words` are flags, `--` and the
+/// program.
 ///
 /// # Errors
 /// A file cannot be written.
-pub(super) fn write(folder: &str, report: &Report) -> Result<(), String> {
+pub(super) fn write(folder: &str, report: &Report, words: &[String]) -> Result<(), String> {
     let folder = Path::new(folder);
     let mut files = vec![
         ("report.txt", report.to_string()),
+        ("report.html", html_of_command(report, words)),
         ("report.json", summary(report)),
+        ("junit.xml", junit(report)),
     ];
     if let Some(broken) = &report.broken {
         files.push(("schedule.txt", broken.schedule.to_string()));
         files.push(("run.jsonl", broken.run.to_lines()));
+        files.push(("history.edn", broken.run.to_edn()));
+        files.push(("porcupine.jsonl", broken.run.to_porcupine()));
+    }
+    let tests = [
+        ("replay.rs", Language::Rust),
+        ("replay_test.go", Language::Go),
+        ("test_replay.py", Language::Python),
+        ("replay.sh", Language::Shell),
+    ];
+    for (name, language) in tests {
+        let test = test_code(report, language, words);
+        files.extend(test.map(|test| (name, test)));
     }
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     for (name, text) in files {
@@ -26,6 +41,13 @@ pub(super) fn write(folder: &str, report: &Report) -> Result<(), String> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
+}
+
+/// Returns what was found as an annotation of GitHub, inside a job there; empty elsewhere.
+pub(super) fn annotated(report: &Report) -> String {
+    let is_job = std::env::var_os("GITHUB_ACTIONS").is_some();
+    let line = annotation(report).filter(|_| is_job);
+    line.map_or(String::new(), |line| line.trim_end().to_owned() + "\n")
 }
 
 /// Returns the outcome for programs; what is null was not found.

@@ -119,8 +119,9 @@ async fn explore(given: Given) -> Outcome {
     let (search, found_after) = searched?;
     let report = Report::of(&search, time::elapsed() - began, found_after);
     if let Some(folder) = given.filled("out") {
-        files::write(folder, &report).map_err(misuse)?;
+        files::write(folder, &report, &words(&given)).map_err(misuse)?;
     }
+    output::out(&files::annotated(&report));
     let on = play.consul.as_ref();
     finish(&report, on.map(|consul| replayed_on(consul, &search)))
 }
@@ -130,10 +131,19 @@ fn replayed_on(consul: &Consul, search: &Search) -> String {
     let hits = search.broken().map_or(0, |broken| broken.replays.0);
     let replays = search.summary().runs.get(&Purpose::Replay);
     let replays = replays.copied().unwrap_or_default();
-    format!(
-        "{}: {hits} of {replays} replays break it\n",
-        consul.name()
-    )
+    format!("{}: {hits} of {replays} replays break it\n", consul.name())
+}
+
+/// Returns the words of the command that a replay takes over: flags about the program and its verdicts, and the program.
+fn words(given: &Given) -> Vec<String> {
+    const OF_THE_SEARCH: &[&str] = &[
+        "consul", "for", "judge", "out", "parallel", "replay", "runs", "seed",
+    ];
+    let flags = given.0.flags.iter();
+    let flags = flags.filter(|(flag, _)| !OF_THE_SEARCH.contains(&flag.name));
+    let flags = flags.map(|(flag, value)| format!("-{}={value}", flag.name));
+    let program = given.rest().iter().cloned();
+    flags.chain(["--".to_owned()]).chain(program).collect()
 }
 
 /// Returns the text of the report, as the outcome of the verb.
@@ -184,7 +194,9 @@ async fn run(
             done = running.join_next() => if let Some(Ok((job, outcome))) = done {
                 let before = search.broken().is_some();
                 search.done(&job, outcome?);
-                if let Some(broken) = search.broken().filter(|_| !before) {
+                // Of a schedule that is replayed, each run counts, and none is made small.
+                let is_tried = job.purpose != Purpose::Replay;
+                if let Some(broken) = search.broken().filter(|_| is_tried && !before) {
                     output::err(&format!("found in run {}: {}\nmaking it small\n", job.number, broken.finding));
                     found_after = Some(time::elapsed() - began);
                     // The others are of no use any more, and small schedules want a quiet machine.
@@ -249,7 +261,10 @@ fn play_of(given: &Given, limits: &Limits) -> Result<Play, Failure> {
 }
 
 /// Finds the real Consul that a schedule is to be replayed on, if there is to be one.
-async fn consul(given: &Given, replayed: Option<&Schedule>) -> Result<Option<Arc<Consul>>, Failure> {
+async fn consul(
+    given: &Given,
+    replayed: Option<&Schedule>,
+) -> Result<Option<Arc<Consul>>, Failure> {
     let Some(address) = given.filled("consul") else {
         return Ok(None);
     };

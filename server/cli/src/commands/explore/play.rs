@@ -38,7 +38,7 @@ pub(super) struct Play {
 }
 
 /// How often a run is looked at.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(100);
 /// How long a contender may take to its first request.
 const FIRST_REQUEST: Duration = Duration::from_secs(15);
 /// How long a contender that has sent a request is given to acquire the lock before the next one starts.
@@ -173,7 +173,11 @@ impl Play {
             if late > self.limits.slack / 2 {
                 is_slow.store(true, Ordering::Relaxed);
             }
-            let runs = processes.all.iter().filter(|process| process.look()).count();
+            let runs = processes
+                .all
+                .iter()
+                .filter(|process| process.look())
+                .count();
             let judgement = judge(&self.outcome(job, server, stage).run, &self.limits);
             let (ttl, lock_delay) = (judgement.ttl, judgement.lock_delay);
             let change = 2 * ttl + lock_delay + self.limits.slack + Duration::from_millis(500);
@@ -228,7 +232,7 @@ impl Play {
             if acquires > 0 || first.is_some_and(|first| now - first > FIRST_ACQUIRE) {
                 return;
             }
-            delay(LOOK / 5).await;
+            delay(LOOK / 10).await;
         }
     }
 

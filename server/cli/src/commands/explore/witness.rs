@@ -210,10 +210,10 @@ impl Witness {
     async fn fail_node(&self) -> Result<(), String> {
         let node = &self.consul.node;
         let escaped = path_escape(node.as_bytes());
-        let of_node = self.consul.get(&format!("/v1/catalog/node/{escaped}"));
-        let (_, of_node) = of_node.await?;
-        let checks = self.consul.get(&format!("/v1/health/node/{escaped}"));
-        let (_, checks) = checks.await?;
+        let target = format!("/v1/catalog/node/{escaped}");
+        let (_, of_node) = self.consul.get(&target).await?;
+        let target = format!("/v1/health/node/{escaped}");
+        let (_, checks) = self.consul.get(&target).await?;
         let mut checks = checks.as_array().into_iter().flatten();
         let passing = checks.find(|check| check["CheckID"] == "serfHealth");
         let passing = passing.ok_or("fail-node: the node has no check serfHealth")?;
@@ -297,7 +297,10 @@ impl Witness {
         self.index.fetch_max(index, Ordering::Relaxed);
         let list = list.as_array().into_iter().flatten();
         let live: BTreeSet<&str> = list.filter_map(|row| row["ID"].as_str()).collect();
-        let ended = seen.sessions.keys().filter(|id| !live.contains(id.as_str()));
+        let ended = seen
+            .sessions
+            .keys()
+            .filter(|id| !live.contains(id.as_str()));
         let ended: Vec<String> = ended.cloned().collect();
         if !ended.is_empty() {
             // The keys may have been read before the session ended.

@@ -5,6 +5,7 @@ pub(super) mod commands;
 pub(super) mod lock;
 pub(super) mod mesh;
 pub(super) mod ready;
+pub(super) mod replay;
 pub(super) mod service_files;
 pub(super) mod snapshots;
 

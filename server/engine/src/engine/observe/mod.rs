@@ -190,9 +190,10 @@ impl Engine {
         self.observed.then(Self::call_of_this).flatten()
     }
 
-    /// Records something that is not a command.
+    /// Records something that is not a command. It follows from the current request, if there is one.
     pub fn record(&self, what: Happened) {
-        self.mutate(|mutation| mutation.record(what));
+        let call = self.current_call();
+        self.mutate(|mutation| mutation.record_of(call, what));
     }
 
     /// Returns the records that match `filter`, oldest first.

@@ -13,7 +13,7 @@ use super::{
     Clock, Engine, Index, Key, KvList, Version, create_session, engine, get, observed, put,
 };
 use crate::engine::WakeReason;
-use crate::history::{Filter, Kind};
+use crate::history::{Filter, Happened, Kind};
 use proconsul_store::Answer;
 use proconsul_store::timestamp::Timestamp;
 
@@ -108,4 +108,19 @@ fn nothing_is_recorded_in_the_past() {
     let times: Vec<u64> = records.iter().map(|record| record.at.as_nanos()).collect();
     assert!(times.is_sorted(), "{records:#?}");
     assert_eq!(times.last(), Some(&150));
+}
+
+#[test]
+fn what_a_request_records_follows_from_it() {
+    let engine = Arc::new(observed());
+    let call = engine.begin_call(None, "PUT", "/v1/session/create");
+    let call = call.expect("the engine is observed");
+    let renewed = || Happened::SessionRenewed {
+        session: "s".to_owned(),
+    };
+    Engine::of_call(Some(call.id()), || engine.record(renewed()));
+    engine.record(renewed());
+    let records = engine.history(&Filter::of(Kind::SessionRenewed));
+    let causes: Vec<_> = records.iter().map(|record| record.cause).collect();
+    assert_eq!(causes, [Some(1), None], "the request is the first record");
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use super::super::text::is_plain;
 use super::scene::{At, Span};
 
 pub(super) const WIDTH: f64 = 1200.0;
@@ -41,6 +42,19 @@ impl Frame {
         let is_seen = span.to >= self.shown.from && span.from <= self.shown.to;
         let from = self.x(span.from);
         is_seen.then(|| (from, self.x(span.to) - from))
+    }
+
+    /// Returns what of many things in order is drawn: of those that would be at the same place, the first.
+    pub(super) fn seen<T>(self, all: &[T], span: impl Fn(&T) -> Span) -> Vec<(&T, f64, f64)> {
+        let placed = all.iter().filter_map(|one| {
+            let (x, width) = self.part(span(one))?;
+            Some((one, x, width))
+        });
+        let mut seen: Vec<(&T, f64, f64)> = placed.collect();
+        seen.dedup_by(|(_, x, width), (_, last, wide)| {
+            (x.round(), (*x + *width).round()) == (last.round(), (*last + *wide).round())
+        });
+        seen
     }
 
     pub(super) fn shows(self, at: At) -> bool {
@@ -88,15 +102,18 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Returns the row for what lies between two places.
-    pub(super) fn place(&mut self, from: f64, to: f64) -> usize {
+    /// Returns the row for what lies between two places; `None` if that would be more rows than there may be.
+    pub(super) fn place(&mut self, from: f64, to: f64, most: usize) -> Option<usize> {
         let free = self.ends.iter().position(|end| *end <= from);
+        if free.is_none() && self.ends.len() == most {
+            return None;
+        }
         let row = free.unwrap_or_else(|| {
             self.ends.push(0.0);
             self.ends.len() - 1
         });
         self.ends[row] = to;
-        row
+        Some(row)
     }
 
     pub(super) fn count(&self) -> usize {
@@ -115,7 +132,7 @@ pub(super) fn escaped(text: &str) -> String {
             '"' => escaped += "&quot;",
             '\'' => escaped += "&#39;",
             '\n' => escaped.push('\n'),
-            letter if super::is_plain(letter) => escaped.push(letter),
+            letter if is_plain(letter) => escaped.push(letter),
             letter => write!(escaped, "{}", letter.escape_unicode()).expect("a String takes all"),
         }
     }
@@ -172,11 +189,27 @@ mod tests {
     }
 
     #[test]
+    fn what_would_be_at_the_same_place_is_drawn_once() {
+        let shown = Span {
+            from: 0,
+            to: 1000 * SECOND,
+        };
+        let span = |at: &At| Span {
+            from: *at,
+            to: *at + 1,
+        };
+        let many: Vec<At> = (0..100_000).map(|number| number * 10_000_000).collect();
+        let seen = Frame { shown }.seen(&many, span);
+        assert!((1000..1100).contains(&seen.len()), "{}", seen.len());
+    }
+
+    #[test]
     fn what_overlaps_is_in_different_rows() {
         let mut rows = Rows::default();
-        assert_eq!(rows.place(0.0, 100.0), 0);
-        assert_eq!(rows.place(50.0, 150.0), 1);
-        assert_eq!(rows.place(100.0, 120.0), 0);
+        assert_eq!(rows.place(0.0, 100.0, 2), Some(0));
+        assert_eq!(rows.place(50.0, 150.0, 2), Some(1));
+        assert_eq!(rows.place(60.0, 120.0, 2), None);
+        assert_eq!(rows.place(100.0, 120.0, 2), Some(0));
         assert_eq!(rows.count(), 2);
     }
 

@@ -2,21 +2,26 @@
 
 mod frame;
 mod lane;
+mod legend;
 mod picture;
+mod reader;
+mod requests;
 mod scene;
 mod search;
+mod shapes;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
 use super::Report;
 use super::test_code::{Language, replay_command, test_code};
-use super::text::{is_plain, named};
+use super::text::named;
 use super::timeline::{Line, LineKind, timeline};
 use crate::judge::Finding;
 use crate::schedule::Schedule;
 use crate::search::Broken;
-use frame::{count, escaped, put, seconds};
-use scene::{Scene, Trouble};
+use frame::{count, escaped, put};
 
 const STYLE: &str = include_str!("style.css");
 /// The icon of the web UI.
@@ -29,6 +34,13 @@ const LINES_AFTER: usize = 30;
 /// Returns the report as one HTML file that loads nothing.
 #[must_use]
 pub fn html(report: &Report) -> String {
+    html_of_command(report, &[])
+}
+
+/// Returns the report as [`html`] does, with the words behind `proconsul explore --replay FILE` that run it again: flags, `--`,
+/// and the program.
+#[must_use]
+pub fn html_of_command(report: &Report, words: &[String]) -> String {
     let title = escaped(&title(report));
     let mut page = format!(
         "<!doctype html>
@@ -53,11 +65,11 @@ pub fn html(report: &Report) -> String {
                 text: named(&broken.run, &broken.finding.text),
                 ..broken.finding.clone()
             };
-            put_verdict(&mut page, broken, &finding);
+            put_verdict(&mut page, report, broken, &finding);
             put_picture(&mut page, broken, &finding);
             put_schedule(&mut page, broken);
             put_timeline(&mut page, broken, &finding);
-            put_replay(&mut page, report, broken);
+            put_replay(&mut page, report, broken, words);
         }
         None => put_nothing_found(&mut page, report),
     }
@@ -74,12 +86,13 @@ fn title(report: &Report) -> String {
     }
 }
 
-fn put_verdict(page: &mut String, broken: &Broken, finding: &Finding) {
+fn put_verdict(page: &mut String, report: &Report, broken: &Broken, finding: &Finding) {
     let property = finding.property;
-    let mut text = escaped(&finding.text);
-    if let Some(first) = text.get_mut(..1) {
-        first.make_ascii_uppercase();
-    }
+    let text = escaped(&sentence(&finding.text));
+    let after = report
+        .found_after
+        .map(|after| format!(" after {:.1} s", after.as_secs_f64()));
+    let after = after.unwrap_or_default();
     let (hits, replays) = broken.replays;
     let again = match (replays, broken.is_repeated) {
         (0, _) => String::new(),
@@ -95,9 +108,9 @@ fn put_verdict(page: &mut String, broken: &Broken, finding: &Finding) {
         page,
         "<section class=\"verdict\">
 <p><span class=\"badge bad\">broken</span> <span class=\"badge\">{}</span></p>
-<h1>{text}.</h1>
+<h1>{text}</h1>
 <p class=\"quiet\">{}</p>
-<p class=\"quiet\">Found in run {} ({}){again}. Seed {}.</p>
+<p class=\"quiet\">Found in run {} ({}){after}{again}. Seed {}.</p>
 </section>
 ",
         property.name(),
@@ -106,6 +119,21 @@ fn put_verdict(page: &mut String, broken: &Broken, finding: &Finding) {
         escaped(&broken.purpose.in_words()),
         broken.seed,
     );
+}
+
+/// Returns a text with a capital and an end. A contender's name stays small.
+fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next();
+    let is_word = letters.as_str().starts_with(char::is_alphabetic);
+    let first = first.map(|first| {
+        if is_word {
+            first.to_ascii_uppercase()
+        } else {
+            first
+        }
+    });
+    first.into_iter().chain(letters).chain(['.']).collect()
 }
 
 fn put_nothing_found(page: &mut String, report: &Report) {
@@ -127,77 +155,19 @@ fn put_nothing_found(page: &mut String, report: &Report) {
 }
 
 fn put_picture(page: &mut String, broken: &Broken, finding: &Finding) {
-    let scene = Scene::of(broken);
+    let scene = reader::scene(broken);
     let svg = picture::picture(&scene, finding);
     let shown = scene.shown;
     *page += "<section class=\"card frame\" aria-label=\"The run as a picture\">\n";
     *page += &svg;
-    put_legend(page, &scene);
+    *page += &legend::legend(&scene);
     put!(
         page,
         "<p class=\"quiet\" style=\"font-size:0.8rem;margin-top:0.4rem\">Shown are {} to {} of a run of {}, on the server's clock. What a mark means is shown where the pointer rests on it.</p>\n</section>\n",
         rounded(shown.from),
-        rounded(shown.to),
+        rounded(shown.to.min(scene.end)),
         rounded(scene.end),
     );
-}
-
-/// Adds what the looks of the picture mean: of those that are in it.
-fn put_legend(page: &mut String, scene: &Scene) {
-    let fill =
-        |pattern: &str| format!("<rect width=\"22\" height=\"12\" fill=\"url(#{pattern})\"/>");
-    let mut rows = vec![(
-        "<rect class=\"bar\" width=\"22\" height=\"12\"/><rect class=\"edge\" width=\"2\" height=\"12\"/>".to_owned(),
-        "held",
-    )];
-    if scene.locks.iter().any(|lock| !lock.delays.is_empty()) {
-        rows.push((fill("delay"), "lock-delay"));
-    }
-    if scene.locks.iter().any(|lock| !lock.rejected.is_empty()) {
-        rows.push((
-            "<rect class=\"bad-fill\" x=\"7\" y=\"3\" width=\"6\" height=\"5\"/>".to_owned(),
-            "acquire rejected",
-        ));
-    }
-    if scene
-        .lanes
-        .iter()
-        .any(|lane| lane.believed().iter().any(|(_, is_true)| !is_true))
-        && scene.tells_beliefs
-    {
-        rows.push((fill("wrong"), "believes in a lock that it does not hold"));
-    }
-    let session = "<rect class=\"session\" y=\"5\" width=\"22\" height=\"2\"/><rect class=\"held\" x=\"6\" y=\"3\" width=\"10\" height=\"6\" rx=\"2\"/>";
-    rows.push((session.to_owned(), "session, thick while it holds"));
-    rows.push(("<rect class=\"request\" x=\"10\" y=\"3\" width=\"2\" height=\"8\"/><rect class=\"wait\" x=\"10\" y=\"8.5\" width=\"12\" height=\"2.5\"/>".to_owned(), "request, and how long it waits"));
-    rows.push(("<rect class=\"bad-fill\" x=\"9\" width=\"2\" height=\"12\"/><path class=\"hit\" d=\"M7 1l6 6m0 -6l-6 6\"/><path class=\"lost\" d=\"M12 8h10\"/>".to_owned(), "request that was hit, or got no response"));
-    if scene.has_guard {
-        rows.push((
-            "<path class=\"write\" d=\"M11 2l4 4l-4 4l-4 -4z\"/>".to_owned(),
-            "write of a guarded key",
-        ));
-    }
-    let troubles: std::collections::BTreeSet<Trouble> = scene
-        .lanes
-        .iter()
-        .flat_map(|lane| lane.troubles.iter().map(|(kind, _)| *kind))
-        .collect();
-    rows.extend(
-        troubles
-            .iter()
-            .map(|kind| (fill(lane::pattern(*kind)), kind.in_words())),
-    );
-    if !scene.leaderless.is_empty() {
-        rows.push((fill("no-leader"), "no leader"));
-    }
-    *page += "<p class=\"legend\">";
-    for (drawn, words) in rows {
-        put!(
-            page,
-            "<span><svg viewBox=\"0 0 22 12\" style=\"--hue:250\" aria-hidden=\"true\">{drawn}</svg>{words}</span>"
-        );
-    }
-    *page += "</p>\n";
 }
 
 fn put_schedule(page: &mut String, broken: &Broken) {
@@ -252,6 +222,7 @@ fn put_timeline(page: &mut String, broken: &Broken, finding: &Finding) {
         .iter()
         .map(ToString::to_string)
         .collect();
+    let mut is_after = false;
     *page += "<section class=\"card\">\n<h2>What happened</h2>\n<table class=\"lines\">\n<tr><th class=\"num\">time</th><th></th><th></th></tr>\n";
     let mut left_out = 0;
     for (line, is_shown) in lines.iter().zip(shown_lines(&lines)) {
@@ -261,7 +232,8 @@ fn put_timeline(page: &mut String, broken: &Broken, finding: &Finding) {
         }
         put_gap(page, &mut left_out);
         let number = decisions.iter().position(|decision| *decision == line.text);
-        put_line(page, line, number);
+        put_line(page, line, number, is_after);
+        is_after |= line.kind == LineKind::Finding;
     }
     put_gap(page, &mut left_out);
     *page += "</table>\n</section>\n";
@@ -294,7 +266,8 @@ fn put_gap(page: &mut String, left_out: &mut u64) {
     *left_out = 0;
 }
 
-fn put_line(page: &mut String, line: &Line, number: Option<usize>) {
+fn put_line(page: &mut String, line: &Line, number: Option<usize>, is_after: bool) {
+    let after = if is_after { " after" } else { "" };
     let kind = match line.kind {
         LineKind::Schedule => "schedule",
         LineKind::Lock => "lock",
@@ -306,44 +279,49 @@ fn put_line(page: &mut String, line: &Line, number: Option<usize>) {
         (_, Some(number)) => format!("<span class=\"nr\">{}</span>", number + 1),
         (Some(by), None) => format!(
             "<span class=\"who\" style=\"{}\">{by}</span>",
-            picture::hue(Some(by))
+            shapes::hue(Some(by))
         ),
         (None, None) => String::new(),
     };
     let text = escaped(&line.text);
     put!(
         page,
-        "<tr class=\"{kind}\"><td class=\"num\">{}</td><td>{who}</td><td>{text}</td></tr>\n",
+        "<tr class=\"{kind}{after}\"><td class=\"num\">{}</td><td>{who}</td><td>{text}</td></tr>\n",
         precise(line.at)
     );
 }
 
 fn rounded(at: scene::At) -> String {
-    format!("{:.1} s", Duration::from_nanos(at).as_secs_f64())
+    let seconds = format!("{:.1}", Duration::from_nanos(at).as_secs_f64());
+    format!("{} s", seconds.trim_end_matches(".0"))
 }
 
 fn precise(at: Duration) -> String {
     format!("{:.3} s", at.as_secs_f64())
 }
 
-fn put_replay(page: &mut String, report: &Report, broken: &Broken) {
+fn put_replay(page: &mut String, report: &Report, broken: &Broken, words: &[String]) {
     *page += "<section class=\"card\">\n<h2>Run it again</h2>\n";
     let languages: &[Language] = if report.options.is_exact {
         *page += "<p>This test fails until the program is mended. <code>contend</code> is the function that the search was given.</p>\n";
         &[Language::Rust]
     } else {
+        let program = match words {
+            [] => ", with your program in place of <code>./my-worker</code>",
+            _ => "",
+        };
         put!(
             page,
             "<p>Save this as <code>schedule.txt</code>:</p>\n<pre>{}</pre>
-<p style=\"margin-top:0.6rem\">Then run this, with your program in place of <code>./my-worker</code>. It ends with 1 as long as the schedule breaks the program, and with 0 once it does not:</p>\n<pre>{}</pre>
+<p style=\"margin-top:0.6rem\">Then run this{program}. It ends with 1 as long as the schedule breaks the program, and with 0 once it does not:</p>\n<pre>{}</pre>
 <p style=\"margin-top:0.6rem\">Or keep it as a test:</p>\n",
             escaped(&broken.schedule.to_string()),
-            escaped(&replay_command(broken, "schedule.txt")),
+            escaped(&replay_command(broken, words, "schedule.txt")),
         );
         &[Language::Go, Language::Python, Language::Shell]
     };
     for language in languages {
-        let code = test_code(report, *language, &[]).unwrap_or_default();
+        let code = test_code(report, *language, words).unwrap_or_default();
         let name = language.in_words();
         let open = if languages.len() == 1 { " open" } else { "" };
         put!(

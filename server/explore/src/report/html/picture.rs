@@ -3,6 +3,7 @@
 use super::frame::{Frame, LEFT, LETTER, RIGHT, WIDTH, clipped, escaped, put, seconds};
 use super::lane;
 use super::scene::{Hold, Lock, Scene, Span, in_short};
+use super::shapes::{PATTERNS, column, hue, put_fitting, trouble};
 use crate::judge::Finding;
 use crate::schedule::Contender;
 
@@ -11,44 +12,31 @@ const AXIS: f64 = 50.0;
 /// The height of a lock, and of its bars.
 const LOCK: f64 = 64.0;
 const BAR: f64 = 26.0;
+/// The height of the row of changes.
+const CHANGES: f64 = 28.0;
+/// How many letters of a key are in a line.
+const KEY: usize = 21;
 /// The most keys that are drawn.
 const MOST_LOCKS: usize = 4;
 /// The width of a column of rejected acquires, and how high it is at most.
 const COLUMN: f64 = 8.0;
 const HIGHEST: f64 = 9.0;
-/// The hues of the contenders, which are easy to tell apart.
-const HUES: [u16; 5] = [250, 172, 320, 95, 215];
-
-/// What stripes and dots mean, by their ids.
-const PATTERNS: &str = r#"<defs>
-<pattern id="delay" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="7" height="7" class="warn-back"/><rect width="2" height="7" class="warn-fill"/></pattern>
-<pattern id="wrong" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(-45)"><rect width="7" height="7" class="bad-back"/><rect width="2.5" height="7" class="bad-fill soft"/></pattern>
-<pattern id="paused" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="6" height="6" class="quiet-back"/><rect width="1.2" height="6" class="quiet-fill soft"/></pattern>
-<pattern id="stopped" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="quiet-back"/><path d="M0 3h6M3 0v6" class="quiet-line soft"/></pattern>
-<pattern id="silent" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="info-back soft"/><circle cx="2" cy="2" r="1" class="info-fill soft"/><circle cx="6" cy="6" r="1" class="info-fill soft"/></pattern>
-<pattern id="cut" width="8" height="8" patternUnits="userSpaceOnUse"><rect width="8" height="8" class="info-back soft"/><path d="M2 0v5" class="info-line soft"/><path d="M6 4v4M6 0v1" class="info-line soft"/></pattern>
-<pattern id="no-leader" width="6" height="6" patternUnits="userSpaceOnUse"><rect width="6" height="6" class="bad-back soft"/><path d="M0 3h6" class="bad-line soft"/></pattern>
-</defs>
-"#;
-
-/// Returns the style that gives a contender its hue.
-pub(super) fn hue(by: Option<Contender>) -> String {
-    match by.and_then(|by| HUES.get(by.index())) {
-        Some(hue) => format!("--hue:{hue}"),
-        None => "--hue:0;--bar-strength:0%".to_owned(),
-    }
-}
-
 /// Draws a scene.
 pub(super) fn picture(scene: &Scene, finding: &Finding) -> String {
     let frame = Frame { shown: scene.shown };
+    let found = u64::try_from(finding.at.as_nanos()).unwrap_or(u64::MAX);
+    let line = frame.shows(found).then(|| frame.x(found));
     let mut body = String::new();
     let mut y = AXIS;
     for lock in scene.locks.iter().take(MOST_LOCKS) {
-        draw_lock(&mut body, frame, lock, &scene.leaderless, y);
+        draw_lock(&mut body, frame, lock, &scene.leaderless, y, line);
         y += LOCK;
     }
-    if scene.locks.is_empty() {
+    if !scene.changes.is_empty() {
+        draw_changes(&mut body, frame, &scene.changes, y);
+        y += CHANGES;
+    }
+    if scene.locks.is_empty() && scene.changes.is_empty() {
         put!(
             &mut body,
             "<text class=\"note\" x=\"{LEFT}\" y=\"{}\">nobody has acquired a lock</text>",
@@ -71,15 +59,7 @@ pub(super) fn picture(scene: &Scene, finding: &Finding) -> String {
     }
     for (one, number) in scene.lanes.iter().zip(0..) {
         let by = Contender(number);
-        let is_found = finding.contender == Some(by);
-        y += lane::draw(
-            &mut body,
-            frame,
-            scene,
-            (by, one),
-            y,
-            is_found.then_some(finding),
-        );
+        y += lane::draw(&mut body, frame, scene, (by, one), y, finding);
     }
     let height = y + 6.0;
     let mut svg = format!(
@@ -119,7 +99,8 @@ fn draw_finding(svg: &mut String, frame: Frame, finding: &Finding, height: f64) 
     let at = u64::try_from(finding.at.as_nanos()).unwrap_or(u64::MAX);
     let x = frame.x(at);
     let text = format!("{} at {}", finding.property.name(), seconds(at));
-    let width = text.len() as f64 * LETTER + 14.0;
+    // It is bold.
+    let width = text.len() as f64 * (LETTER + 0.6) + 14.0;
     let left = if x + width > RIGHT { x - width } else { x };
     put!(svg, "<g><title>{}</title>", escaped(&finding.text));
     put!(svg, "<path class=\"finding\" d=\"M{x:.1} 2V{height}\"/>");
@@ -135,22 +116,26 @@ fn draw_finding(svg: &mut String, frame: Frame, finding: &Finding, height: f64) 
 }
 
 /// Draws a key: who holds it, when it cannot be acquired, why it was lost, and rejected acquires.
-fn draw_lock(svg: &mut String, frame: Frame, lock: &Lock, leaderless: &[Span], y: f64) {
+fn draw_lock(
+    svg: &mut String,
+    frame: Frame,
+    lock: &Lock,
+    leaderless: &[Span],
+    y: f64,
+    line: Option<f64>,
+) {
     put!(
         svg,
         "<text class=\"caption\" x=\"14\" y=\"{}\">Consul: lock</text>",
         y + 16.0
     );
-    let key = clipped(&lock.key, 40);
-    let letters: Vec<char> = key.chars().collect();
-    for (line, part) in letters.chunks(20).enumerate() {
-        let part: String = part.iter().collect();
+    for (line, part) in key_lines(&lock.key).iter().enumerate() {
         let y = y + 32.0 + 15.0 * line as f64;
         put!(
             svg,
             "<text class=\"key\" x=\"14\" y=\"{y}\"><title>{}</title>{}</text>",
             escaped(&lock.key),
-            escaped(&part)
+            escaped(part)
         );
     }
     put!(svg, "<g clip-path=\"url(#plot)\">");
@@ -158,19 +143,17 @@ fn draw_lock(svg: &mut String, frame: Frame, lock: &Lock, leaderless: &[Span], y
         trouble(svg, frame, *span, (y, LOCK), "no-leader", "no leader");
     }
     let bar = y + 6.0;
-    for span in &lock.delays {
-        if let Some((x, width)) = frame.part(*span) {
-            put!(
-                svg,
-                "<rect fill=\"url(#delay)\" x=\"{x:.1}\" y=\"{bar}\" width=\"{:.1}\" height=\"{BAR}\" rx=\"3\"><title>lock-delay, {} to {}</title></rect>",
-                width.max(3.0),
-                seconds(span.from),
-                seconds(span.to)
-            );
-        }
+    for (span, x, width) in frame.seen(&lock.delays, |span| *span) {
+        put!(
+            svg,
+            "<rect fill=\"url(#delay)\" x=\"{x:.1}\" y=\"{bar}\" width=\"{:.1}\" height=\"{BAR}\" rx=\"3\"><title>lock-delay, {} to {}</title></rect>",
+            width.max(3.0),
+            seconds(span.from),
+            seconds(span.to)
+        );
     }
-    for hold in &lock.holds {
-        draw_hold(svg, frame, hold, bar);
+    for (hold, x, width) in frame.seen(&lock.holds, |hold| hold.span) {
+        draw_hold(svg, hold, (x, bar, width.max(3.0)), line);
     }
     draw_ends(svg, frame, &lock.holds, y);
     draw_rejected(svg, frame, &lock.rejected, bar + BAR + 1.0);
@@ -181,11 +164,21 @@ fn draw_lock(svg: &mut String, frame: Frame, lock: &Lock, leaderless: &[Span], y
     );
 }
 
-fn draw_hold(svg: &mut String, frame: Frame, hold: &Hold, y: f64) {
-    let Some((x, width)) = frame.part(hold.span) else {
-        return;
-    };
-    let width = width.max(3.0);
+/// Breaks a key into two lines at most, after a slash if there is one.
+fn key_lines(key: &str) -> Vec<String> {
+    if key.chars().count() <= KEY {
+        return vec![key.to_owned()];
+    }
+    let first: String = key.chars().take(KEY).collect();
+    let first = first
+        .rfind('/')
+        .map_or(first.as_str(), |slash| &first[..=slash]);
+    vec![first.to_owned(), clipped(&key[first.len()..], KEY)]
+}
+
+/// Draws a holder. `at` is the left edge of its bar, the top and the width.
+fn draw_hold(svg: &mut String, hold: &Hold, at: (f64, f64, f64), line: Option<f64>) {
+    let (x, y, width) = at;
     let until = if hold.is_over {
         format!("until {}: {}", seconds(hold.span.to), hold.why)
     } else {
@@ -217,19 +210,13 @@ fn draw_hold(svg: &mut String, frame: Frame, hold: &Hold, y: f64) {
         );
     }
     let short = hold.by.map(|by| by.to_string()).unwrap_or_default();
-    let names = [&hold.name, &short];
-    let name = names
-        .into_iter()
-        .find(|name| name.len() as f64 * LETTER + 12.0 < width);
-    if let Some(name) = name {
-        put!(
-            svg,
-            "<text class=\"in-bar\" x=\"{:.1}\" y=\"{}\">{}</text>",
-            x + 8.0,
-            y + 17.5,
-            escaped(name)
-        );
-    }
+    put_fitting(
+        svg,
+        "in-bar",
+        &[&hold.name, &short],
+        (x, y + 1.0, width),
+        line,
+    );
     *svg += "</g>";
 }
 
@@ -260,6 +247,42 @@ fn draw_ends(svg: &mut String, frame: Frame, holds: &[Hold], y: f64) {
     }
 }
 
+/// Draws when the driver has changed what the contenders watch, one mark for each column.
+fn draw_changes(svg: &mut String, frame: Frame, changes: &[(u64, String)], y: f64) {
+    put!(
+        svg,
+        "<text class=\"caption\" x=\"14\" y=\"{}\">Consul: changes</text>",
+        y + 17.0
+    );
+    let mut columns = std::collections::BTreeMap::new();
+    for (at, path) in changes.iter().filter(|(at, _)| frame.shows(*at)) {
+        let (count, ..) = columns
+            .entry(column(frame.x(*at), COLUMN))
+            .or_insert((0_u64, at, path));
+        *count += 1;
+    }
+    for (column, (count, at, path)) in columns {
+        let more = if count > 1 {
+            format!(", and {} more", count - 1)
+        } else {
+            String::new()
+        };
+        put!(
+            svg,
+            "<path class=\"write\" d=\"M{:.1} {}l4 8h-8z\"><title>{} {} changes{more}</title></path>",
+            LEFT + f64::from(column) * COLUMN,
+            y + 9.0,
+            seconds(*at),
+            escaped(&clipped(path, 100))
+        );
+    }
+    put!(
+        svg,
+        "<path class=\"rule\" d=\"M0 {0}H{WIDTH}\"/>\n",
+        y + CHANGES
+    );
+}
+
 /// Draws rejected acquires in columns, as high as there are many.
 fn draw_rejected(svg: &mut String, frame: Frame, rejected: &[u64], y: f64) {
     let mut columns = std::collections::BTreeMap::new();
@@ -273,45 +296,6 @@ fn draw_rejected(svg: &mut String, frame: Frame, rejected: &[u64], y: f64) {
             svg,
             "<rect class=\"bad-fill\" x=\"{x:.1}\" y=\"{y}\" width=\"{}\" height=\"{height}\"><title>{times} rejected</title></rect>",
             COLUMN * 0.8
-        );
-    }
-}
-
-/// Returns the number of the column of this width in which a place is.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the picture is small, and nothing in it is left of its left edge"
-)]
-pub(super) fn column(x: f64, width: f64) -> u32 {
-    ((x - LEFT) / width) as u32
-}
-
-/// Shades a time of trouble. `at` is the top and the height.
-pub(super) fn trouble(
-    svg: &mut String,
-    frame: Frame,
-    span: Span,
-    at: (f64, f64),
-    pattern: &str,
-    words: &str,
-) {
-    let Some((x, width)) = frame.part(span) else {
-        return;
-    };
-    let (y, height) = at;
-    let (from, to) = (seconds(span.from), seconds(span.to));
-    put!(
-        svg,
-        "<rect fill=\"url(#{pattern})\" x=\"{x:.1}\" y=\"{y}\" width=\"{:.1}\" height=\"{height}\"><title>{words}, {from} to {to}</title></rect>",
-        width.max(1.5)
-    );
-    if width > words.len() as f64 * LETTER + 10.0 {
-        put!(
-            svg,
-            "<text class=\"shade\" x=\"{:.1}\" y=\"{:.1}\">{words}</text>",
-            x + 5.0,
-            y + height - 5.0
         );
     }
 }

@@ -14,6 +14,8 @@ type Asked struct {
 	// Listen is whether it listens on the loopback interface, at Port or at a free port.
 	Listen bool
 	Port   int
+	// Data is whether the test starts with data, which the package loads.
+	Data bool
 }
 
 // Server is a server in the test's process.

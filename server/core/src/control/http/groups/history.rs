@@ -307,7 +307,10 @@ async fn safety(
     })
 }
 
-async fn believe(control: Controls, JsonBody(believed): JsonBody<Believed>) -> Result<Done, Refused> {
+async fn believe(
+    control: Controls,
+    JsonBody(believed): JsonBody<Believed>,
+) -> Result<Done, Refused> {
     let token = believed.fencing_token.as_deref();
     control.note_belief(&believed.program, believed.holds, token);
     Ok(Done {})
