@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proconsul_engine::faults::{ConsulError, RequestKind};
 
-use crate::schedule::{Contender, ParseError};
+use crate::contender::{Contender, ParseError};
 
 /// What happens when a request arrives.
 #[derive(Clone, Debug, PartialEq)]

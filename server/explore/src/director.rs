@@ -19,7 +19,8 @@ use proconsul_store::Store;
 use proconsul_store::timestamp::Timestamp;
 
 use crate::action::Action;
-use crate::schedule::{Contender, Decision, Place, Schedule};
+use crate::contender::Contender;
+use crate::schedule::{Decision, Place, Schedule};
 
 /// How long after a request has arrived a blocking query is answered by [`Action::Wake`].
 const WAKE_AFTER: Duration = Duration::from_millis(20);

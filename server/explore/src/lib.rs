@@ -6,6 +6,7 @@
 //! the contenders: `proconsul explore` as processes, `proconsul::explore` as tasks on a paused clock.
 
 mod action;
+mod contender;
 mod director;
 mod judge;
 mod report;
@@ -14,6 +15,7 @@ mod schedule;
 mod search;
 
 pub use action::Action;
+pub use contender::{Contender, MOST_CONTENDERS, ParseError};
 pub use director::{Change, Contenders, Stage};
 pub use judge::{Finding, Judgement, Limits, Property, judge};
 pub use report::Report;
@@ -22,5 +24,5 @@ pub use report::junit::{annotation, junit};
 pub use report::test_code::{Language, test_code};
 pub use report::timeline::{Line, LineKind, session_names, timeline};
 pub use run::{Event, ReadError, Run, Setup, What};
-pub use schedule::{Contender, Decision, MOST_CONTENDERS, ParseError, Place, Schedule};
+pub use schedule::{Decision, Place, Schedule};
 pub use search::{Broken, Job, Options, Outcome, Purpose, Search, Summary};

@@ -7,8 +7,8 @@ use proconsul_core::control::Controls;
 use proconsul_engine::history::{Filter, Happened, Record};
 use serde::{Deserialize, Serialize};
 
+use crate::contender::Contender;
 use crate::director::NOTE;
-use crate::schedule::Contender;
 
 /// The version of the format of recorded runs.
 const FORMAT: u32 = 1;

@@ -149,7 +149,7 @@ impl Explore {
         let began = time::elapsed();
         let mut search = Search::new(self.options.clone());
         let mut found_after = None;
-        while let Some(job) = search.next() {
+        while let Some(job) = search.next_job() {
             let outcome = self.run(&job, &contender);
             search.done(&job, outcome);
             if search.broken().is_some() {

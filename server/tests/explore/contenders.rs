@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proconsul::explore::Contender;
 use proconsul_client::recipes::{Election, Keeper, Lock};
-use proconsul_client::{Client, Connector, Error, NewSession};
+use proconsul_client::{Client, Connector, Error, NewSession, QueryOptions};
 use tokio::time::sleep;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -140,7 +140,7 @@ async fn watch(client: &Client, contender: &Contender, kind: Kind) {
     }
     let mut highest = 0;
     loop {
-        let waiting = client.but(|options| options.index(highest));
+        let waiting = client.with(QueryOptions::new().index(highest));
         match waiting.kv().get(WATCHED).await {
             Ok(answer) => highest = highest.max(answer.meta.index),
             Err(_) => sleep(SECOND).await,

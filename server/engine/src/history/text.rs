@@ -86,16 +86,22 @@ impl fmt::Display for Happened {
                 program,
                 holds,
                 token,
-            } => {
-                let what = if *holds { "holds" } else { "does not hold" };
-                write!(formatter, "{program} believes that it {what} the lock")?;
-                let token = token.as_ref();
-                token.map_or(Ok(()), |token| write!(formatter, ", token {token}"))
-            }
+            } => fmt_belief(program, *holds, token.as_deref(), formatter),
             Self::Control { action } => write!(formatter, "test: {action}"),
             _ => fmt_key(self, formatter),
         }
     }
+}
+
+fn fmt_belief(
+    program: &str,
+    holds: bool,
+    token: Option<&str>,
+    formatter: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    let what = if holds { "holds" } else { "does not hold" };
+    write!(formatter, "{program} believes that it {what} the lock")?;
+    token.map_or(Ok(()), |token| write!(formatter, ", token {token}"))
 }
 
 fn fmt_acl(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

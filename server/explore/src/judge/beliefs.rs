@@ -4,9 +4,10 @@
 //! whose response has arrived, because the server waits for two TTLs. It may not where a response has shown it the loss.
 
 use super::call::{Answer, Call};
-use super::story::{At, Belief, Hold, Session, Span, Story};
+use super::span::{At, Span};
+use super::story::{Belief, Hold, Session, Story};
 use super::{Finding, Limits, Property, finding, nanos, seconds};
-use crate::schedule::Contender;
+use crate::contender::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {

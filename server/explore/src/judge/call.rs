@@ -2,9 +2,9 @@
 
 use proconsul_engine::faults::RequestKind;
 
-use super::story::At;
+use super::span::At;
 use crate::action::Action;
-use crate::schedule::Contender;
+use crate::contender::Contender;
 
 /// A request.
 #[derive(Clone, Debug)]

@@ -2,9 +2,10 @@
 
 use super::beliefs::may_believe_until;
 use super::call::Call;
-use super::story::{At, Hold, Lease, Span, Story};
+use super::span::{At, Span};
+use super::story::{Hold, Lease, Story};
 use super::{Finding, Limits, Property, finding, nanos, seconds};
-use crate::schedule::Contender;
+use crate::contender::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
@@ -85,7 +86,10 @@ fn asks(story: &Story<'_>, one: Contender, key: &str, since: At, part: Span) -> 
     });
     // Who holds another lock may look at this one for other reasons.
     let mut others = story.holds.iter().filter(|hold| hold.by == Some(one));
-    let is_observer = others.any(|other| other.key != key && other.span.overlaps(part));
+    let is_observer = others.any(|other| {
+        let is_other = other.key != key && story.locks.contains(&other.key);
+        is_other && other.span.overlaps(part)
+    });
     let calls = calls.filter(|call| call.kind == RequestKind::Acquire || !is_observer);
     let is_asking = |call: &Call| call.over.is_none_or(|over| over >= part.from);
     let has_failed = |call: &Call| call.over.is_some() && !call.is_answered_well();
@@ -121,7 +125,7 @@ fn unknown_holders(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Findin
     }
 }
 
-/// Returns the parts of a hold during which nobody believes that he holds the lock.
+/// Returns the parts of a hold during which no contender believes that it holds a lock.
 fn unbelieved(story: &Story<'_>, hold: &Hold) -> Vec<Span> {
     let mut parts = Vec::new();
     let mut from = hold.span.from;

@@ -1,10 +1,11 @@
 //! What the server alone shows of locks: holders, and writes of former holders.
 
 use super::call::Call;
-use super::story::{At, Hold, Story};
+use super::span::At;
+use super::story::{Hold, Story};
 use super::{Finding, Property, finding, seconds};
+use crate::contender::Contender;
 use crate::run::What;
-use crate::schedule::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, findings: &mut Vec<Finding>) {

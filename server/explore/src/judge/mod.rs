@@ -5,6 +5,7 @@ mod call;
 mod liveness;
 mod locks;
 mod requests;
+mod span;
 mod story;
 mod words;
 mod world;
@@ -13,8 +14,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::contender::Contender;
 use crate::run::Run;
-use crate::schedule::Contender;
 use story::Story;
 
 proconsul_engine::named! {
@@ -28,7 +29,7 @@ proconsul_engine::named! {
         StaleWrite "stale-write" "A write of a former holder to a guarded key took effect after the first one of a later holder.",
         TokenBack "token-back" "The fencing token of a holder is not greater than that of the holder before.",
         ActedAfterLoss "acted-after-loss" "A contender that has said that the lock is lost sends another write of a guarded key, before it acquires a lock again.",
-        NobodyLeads "nobody-leads" "For longer than the bound a lock is free although a contender that is well wants it, or a contender that is well holds it and nobody believes that he does.",
+        NobodyLeads "nobody-leads" "For longer than the bound a lock is free although a contender that is well wants it, or a contender that is well holds it and no contender believes that it holds one.",
         GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session goes on to hold, although nothing went wrong.",
         BusyLoop "busy-loop" "A contender sends more requests than it may for three seconds on average, without the work of a holder.",
         SessionsPileUp "sessions-pile-up" "At the end a contender has more sessions than it may that hold nothing and that it has not tried to destroy.",
@@ -202,7 +203,7 @@ fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
 fn finding(
     property: Property,
     contender: Option<Contender>,
-    at: story::At,
+    at: span::At,
     text: String,
 ) -> Finding {
     Finding {
@@ -213,7 +214,7 @@ fn finding(
     }
 }
 
-fn seconds(at: story::At) -> f64 {
+fn seconds(at: span::At) -> f64 {
     Duration::from_nanos(at).as_secs_f64()
 }
 

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use super::call::Call;
-use super::story::{At, Span, Story};
+use super::span::{At, Span};
+use super::story::Story;
 use super::{Finding, Limits, Property, finding, nanos, seconds};
+use crate::contender::Contender;
 use crate::run::What;
-use crate::schedule::Contender;
 use proconsul_engine::faults::RequestKind;
 
 /// Over which time requests are counted: a burst is no loop.

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::beliefs::lease_at;
-use super::story::{At, Belief, BeliefEnd, Hold, Span, Story};
+use super::span::{At, Span};
+use super::story::{Belief, BeliefEnd, Hold, Story};
 use super::{Finding, Limits, Property, finding, nanos, seconds};
+use crate::contender::Contender;
 use crate::run::What;
-use crate::schedule::Contender;
 use proconsul_engine::faults::RequestKind;
 
 pub(super) fn judge(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {

@@ -2,10 +2,12 @@
 
 use super::call::{Answer, Call};
 use super::nanos;
-use super::story::{At, BeliefEnd, Hold, Moment, Session, Span, Story};
+use super::span::{At, Span};
+use super::story::{BeliefEnd, Hold, Moment, Session, Story};
 use crate::action::Action;
+use crate::contender::Contender;
 use crate::run::Event;
-use crate::schedule::{Contender, Decision};
+use crate::schedule::Decision;
 use std::time::Duration;
 
 /// How long there is no leader after [`Action::LoseLeader`].

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use proconsul_engine::faults::RequestKind;
 
+use crate::contender::Contender;
 use crate::run::{Event, Run, What};
-use crate::schedule::Contender;
 
 /// What the director notes at a request that only takes the time of an ordinary network.
 const LATENCY: &str = "latency";

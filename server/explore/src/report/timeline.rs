@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use crate::contender::Contender;
 use crate::judge::Finding;
 use crate::run::{Run, What};
-use crate::schedule::Contender;
 
 /// A line of a timeline.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,7 +8,8 @@ use proconsul_engine::faults::ConsulError;
 
 use super::Purpose;
 use crate::action::Action;
-use crate::schedule::{Contender, Decision, Place, Schedule};
+use crate::contender::Contender;
+use crate::schedule::{Decision, Place, Schedule};
 
 /// The errors of a Consul that is well or about to be.
 pub(super) const ERRORS: [ConsulError; 6] = [

@@ -6,7 +6,8 @@ use proconsul_engine::faults::{ConsulError, RequestKind};
 
 use super::draw::{ERRORS, lengths};
 use crate::action::Action;
-use crate::schedule::{Contender, Decision, Place, Schedule};
+use crate::contender::Contender;
+use crate::schedule::{Decision, Place, Schedule};
 
 /// The requests of a plain run, as the known schedules need them.
 struct Seen<'a> {

@@ -245,7 +245,7 @@ impl Search {
     }
 
     /// Returns the next run to make; `None` while the outcomes of others are needed first, or when the search is over.
-    pub fn next(&mut self) -> Option<Job> {
+    pub fn next_job(&mut self) -> Option<Job> {
         if self.is_stopped && !matches!(self.phase, Phase::Shrink(_) | Phase::Replay(_)) {
             return None;
         }
@@ -360,12 +360,12 @@ impl Search {
             let broken = Broken::new(job, outcome.run, finding);
             let times = self.summary.ttl.0;
             let tries = if self.options.is_exact { 1 } else { 5 };
-            self.phase = Phase::Shrink(Box::new(Shrink::new(
-                &job.schedule,
-                &outcome.met,
-                times,
-                tries,
-            )));
+            let shrink = Shrink::new(&job.schedule, &outcome.met, times, tries);
+            // A plain run of two contenders cannot be made smaller.
+            self.phase = match shrink.is_over() {
+                true => Phase::Replay(0),
+                false => Phase::Shrink(Box::new(shrink)),
+            };
             self.broken = Some(broken);
             return;
         }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::schedule::{Contender, Decision, Schedule};
+use crate::contender::Contender;
+use crate::schedule::{Decision, Schedule};
 
 /// The shrinking of one schedule. Candidates are tried one after another; each that still breaks it takes the place of the
 /// best one.

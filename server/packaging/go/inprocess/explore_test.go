@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -72,18 +74,18 @@ func put(c *Contender, target, body string) (string, error) {
 
 func TestAScheduleKillsAndPausesContenders(t *testing.T) {
 	var lock sync.Mutex
-	var starts []*Contender
+	var starts []string
 	waited := map[string]time.Duration{}
 	schedule := "contenders 2\na create 1: restart a 5s\nb create 1: pause b 4s\n"
 	report := Search(t, Options{Schedule: schedule, Replays: 1}, func(c *Contender) {
 		began := time.Now()
 		_, err := put(c, "session/create", "{}")
 		lock.Lock()
-		starts = append(starts, c)
-		first := waited[c.Name()] == 0
+		starts = append(starts, c.Name())
 		waited[c.Name()] += time.Since(began)
+		isKilled := c.Name() == "a" && !slices.Contains(starts[:len(starts)-1], "a")
 		lock.Unlock()
-		if c.Name() == "a" && first {
+		if isKilled {
 			if !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, context.Canceled) {
 				t.Errorf("the request of one that is killed ends with %v", err)
 			}
@@ -102,13 +104,8 @@ func TestAScheduleKillsAndPausesContenders(t *testing.T) {
 		}
 		<-c.Context().Done()
 	})
-	names := make([]string, 0, 3)
-	for _, c := range starts {
-		names = append(names, c.Name())
-	}
-	slices.Sort(names)
-	if !slices.Equal(names, []string{"a", "a", "b"}) {
-		t.Errorf("these were started: %v", names)
+	if slices.Sort(starts); !slices.Equal(starts, []string{"a", "a", "b"}) {
+		t.Errorf("these were started: %v", starts)
 	}
 	if waited["b"] != 4*time.Second {
 		t.Errorf("a request took %v through a pause of 4 s", waited["b"])
@@ -144,5 +141,24 @@ func TestARequestIsGivenUpInTime(t *testing.T) {
 	})
 	if !errors.Is(err, context.DeadlineExceeded) || took != 3*time.Second {
 		t.Errorf("%v after %v", err, took)
+	}
+}
+
+func TestAContenderThatDoesNotReturnIsNamed(t *testing.T) {
+	const variable = "PROCONSULTEST_STAYS"
+	if os.Getenv(variable) != "" {
+		Search(t, Options{Schedule: "contenders 1\n"}, func(c *Contender) {
+			for {
+				time.Sleep(time.Minute)
+			}
+		})
+		return
+	}
+	// It ends the process.
+	command := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	command.Env = append(os.Environ(), variable+"=1")
+	said, err := command.CombinedOutput()
+	if text := string(said); err == nil || !strings.Contains(text, "contender a has not returned 10m0s after") || !strings.Contains(text, "explore_test.go") {
+		t.Errorf("%v\n%s", err, text)
 	}
 }

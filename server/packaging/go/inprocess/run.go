@@ -3,7 +3,6 @@ package inprocess
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -41,6 +40,8 @@ type run struct {
 	lock       sync.Mutex
 	sent       []*input
 	contenders []*Contender
+	// Those that have not returned.
+	running []*Contender
 
 	// The bubble's first goroutine alone has the rest.
 	next        time.Duration
@@ -99,8 +100,14 @@ func (r *run) start(number int) {
 	c := newContender(r, number)
 	r.lock.Lock()
 	r.contenders[number] = c
+	r.running = append(r.running, c)
 	r.lock.Unlock()
-	r.left.Go(func() { c.compete(r.contend) })
+	r.left.Go(func() {
+		c.compete(r.contend)
+		r.lock.Lock()
+		defer r.lock.Unlock()
+		r.running = slices.DeleteFunc(r.running, func(one *Contender) bool { return one == c })
+	})
 }
 
 // Takes an input. Returns false if the contender is over.
@@ -306,17 +313,34 @@ func (r *run) end() error {
 	for number := range r.contenders {
 		r.kill(number, errOver)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	returned := make(chan struct{})
 	go func() {
 		r.left.Wait()
-		cancel()
+		close(returned)
 	}()
-	<-ctx.Done()
-	if ctx.Err() == context.DeadlineExceeded {
-		stacks := make([]byte, 1<<20)
-		panic(fmt.Sprintf("proconsultest: a contender has not returned %v after its Context was cancelled:\n%s", patience, stacks[:runtime.Stack(stacks, true)]))
+	select {
+	case <-returned:
+	case <-time.After(patience):
+		panic(r.stuck())
 	}
 	// The clock of a bubble moves for as long as its first goroutine is there. What contenders have started gets time to end.
 	time.Sleep(patience)
 	return r.failure
+}
+
+// Says which contenders have not returned, and what the goroutines of the bubble do.
+func (r *run) stuck() string {
+	r.lock.Lock()
+	defer r.lock.Unlock()
+	text := "proconsultest:"
+	for _, one := range r.running {
+		text += fmt.Sprintf(" contender %s has not returned %v after its Context was cancelled.", one.Name(), patience)
+	}
+	stacks := make([]byte, 1<<20)
+	for stack := range bytes.SplitSeq(stacks[:runtime.Stack(stacks, true)], []byte("\n\n")) {
+		if bytes.Contains(stack, []byte("synctest bubble")) {
+			text += "\n\n" + string(stack)
+		}
+	}
+	return text
 }

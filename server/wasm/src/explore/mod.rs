@@ -85,7 +85,7 @@ impl Explore {
     /// Returns the next run to make.
     pub(crate) fn next(&mut self) -> Result<Value, String> {
         let (search, _) = self.search.as_mut().ok_or(NO_SEARCH)?;
-        self.job = search.next();
+        self.job = search.next_job();
         let run = self.job.as_ref().map(|job| {
             json!({
                 "number": job.number,

@@ -178,7 +178,7 @@ async fn run(
     let mut found_after = None;
     loop {
         while running.len() < parallel
-            && let Some(job) = search.next()
+            && let Some(job) = search.next_job()
         {
             let play = play.clone();
             running.spawn(async move {

@@ -243,7 +243,9 @@ impl Play {
             for key in &self.changed {
                 match witness {
                     Some(witness) => witness.put_key(key, number.to_string()).await,
-                    None => drop(server.kv().put(key, number.to_string())),
+                    None => {
+                        server.kv().put(key, number.to_string());
+                    }
                 }
             }
             for service in &self.changed_services {

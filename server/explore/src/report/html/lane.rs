@@ -4,8 +4,8 @@ use super::frame::{Frame, LEFT, LETTER, RIGHT, Rows, WIDTH, clipped, escaped, pu
 use super::requests::{draw_requests, draw_writes};
 use super::scene::{Lane, Mark, Scene, Session, Span};
 use super::shapes::{hue, pattern, put_fitting, trouble};
+use crate::contender::Contender;
 use crate::judge::{Finding, Property};
-use crate::schedule::Contender;
 
 /// The heights of the rows.
 const MARK: f64 = 20.0;
@@ -31,86 +31,42 @@ pub(super) fn draw(
 ) -> f64 {
     let found = u64::try_from(finding.at.as_nanos()).unwrap_or(u64::MAX);
     let line = frame.shows(found).then(|| frame.x(found));
-    let mut rows = String::new();
-    let mut y = top + 8.0;
-    y += draw_marks(&mut rows, frame, &lane.marks, y);
-    let captions = |svg: &mut String, text: &str, y: f64| {
-        put!(
-            svg,
-            "<text class=\"caption end\" x=\"{}\" y=\"{y}\">{text}</text>",
-            LEFT - 10.0
-        );
+    let rows = draw_rows(frame, scene, lane, top + 8.0, (finding, line));
+    let shades = if lane.troubles.is_empty() {
+        0.0
+    } else {
+        SHADES
     };
-    let mut found_at = y + 12.0;
-    if scene.tells_beliefs {
-        captions(svg, "believes", y + 16.0);
-        draw_beliefs(&mut rows, frame, lane, y, line);
-        y += BELIEF;
-    }
-    captions(svg, "sessions", y + 8.0);
-    if finding.property == Property::SessionsPileUp {
-        found_at = y + 4.0;
-    }
-    y += draw_sessions(&mut rows, frame, &lane.sessions, y) + 6.0;
-    captions(svg, "requests", y + 12.0);
-    if finding.property == Property::BusyLoop {
-        found_at = y + 12.0;
-    }
-    draw_requests(&mut rows, frame, &lane.requests, y);
-    y += REQUESTS;
-    if scene.has_guard {
-        captions(svg, "guarded writes", y + 9.0);
-        draw_writes(&mut rows, frame, &lane.writes, y);
-        let of_write = [Property::StaleWrite, Property::ActedAfterLoss];
-        if of_write.contains(&finding.property) {
-            found_at = y + 6.0;
-        }
-        y += WRITES;
-    }
-    if !lane.troubles.is_empty() {
-        y += SHADES;
-    }
-    let height = y + 4.0 - top;
-    let middle = top + height / 2.0;
+    let height = rows.end + shades + 4.0 - top;
     put!(
         svg,
-        "<g style=\"{}\"><rect class=\"badge\" x=\"14\" y=\"{}\" width=\"30\" height=\"30\" rx=\"7\"/>",
+        "<g style=\"{}\">{}<rect class=\"badge\" x=\"14\" y=\"{}\" width=\"30\" height=\"30\" rx=\"7\"/>",
         hue(Some(by)),
-        middle - 15.0
+        rows.captions,
+        top + height / 2.0 - 15.0
     );
     put!(
         svg,
-        "<text class=\"name\" x=\"29\" y=\"{}\">{by}</text>",
-        middle + 5.5
+        "<text class=\"name\" x=\"29\" y=\"{}\">{by}</text><g clip-path=\"url(#plot)\">",
+        top + height / 2.0 + 5.5
     );
-    *svg += "<g clip-path=\"url(#plot)\">";
     for (kind, span) in &lane.troubles {
-        trouble(
-            svg,
-            frame,
-            *span,
-            (top + 1.0, height - 1.0),
-            pattern(*kind),
-            kind.in_words(),
-        );
+        let at = (top + 1.0, height - 1.0);
+        trouble(svg, frame, *span, at, pattern(*kind), kind.in_words());
     }
-    for mark in lane
-        .marks
-        .iter()
-        .take(MOST_MARKS)
-        .filter(|mark| frame.shows(mark.at))
-    {
+    for mark in seen_marks(frame, &lane.marks) {
         put!(
             svg,
             "<path class=\"decision\" d=\"M{:.1} {top}v{height}\"/>",
             frame.x(mark.at)
         );
     }
-    *svg += &rows;
+    *svg += &rows.drawn;
     if let Some(x) = line.filter(|_| finding.contender == Some(by)) {
         put!(
             svg,
-            "<circle class=\"found\" cx=\"{x:.1}\" cy=\"{found_at:.1}\" r=\"5\"/>"
+            "<circle class=\"found\" cx=\"{x:.1}\" cy=\"{:.1}\" r=\"5\"/>",
+            rows.found_at
         );
     }
     put!(
@@ -121,11 +77,76 @@ pub(super) fn draw(
     height
 }
 
+/// The rows of a contender, drawn.
+struct DrawnRows {
+    captions: String,
+    drawn: String,
+    /// The height of the row that the finding is about.
+    found_at: f64,
+    /// Where the last row ends.
+    end: f64,
+}
+
+/// Draws the rows of a contender from a height on. `finding` comes with where its line is.
+fn draw_rows(
+    frame: Frame,
+    scene: &Scene,
+    lane: &Lane,
+    top: f64,
+    (finding, line): (&Finding, Option<f64>),
+) -> DrawnRows {
+    let mut drawn = String::new();
+    let mut captions = String::new();
+    let mut caption = |text: &str, y: f64| {
+        put!(
+            &mut captions,
+            "<text class=\"caption end\" x=\"{}\" y=\"{y}\">{text}</text>",
+            LEFT - 10.0
+        );
+    };
+    let beliefs = top + draw_marks(&mut drawn, frame, &lane.marks, top);
+    let mut sessions = beliefs;
+    if scene.tells_beliefs {
+        caption("believes", beliefs + 16.0);
+        draw_beliefs(&mut drawn, frame, lane, beliefs, line);
+        sessions += BELIEF;
+    }
+    caption("sessions", sessions + 8.0);
+    let requests = sessions + draw_sessions(&mut drawn, frame, &lane.sessions, sessions) + 6.0;
+    caption("requests", requests + 12.0);
+    draw_requests(&mut drawn, frame, &lane.requests, requests);
+    let writes = requests + REQUESTS;
+    let mut end = writes;
+    if scene.has_guard {
+        caption("guarded writes", writes + 9.0);
+        draw_writes(&mut drawn, frame, &lane.writes, writes);
+        end += WRITES;
+    }
+    let found_at = match finding.property {
+        Property::SessionsPileUp => sessions + 4.0,
+        Property::BusyLoop | Property::MissedValue | Property::LostUpdate => requests + 12.0,
+        Property::StaleWrite | Property::ActedAfterLoss => writes + 6.0,
+        _ if scene.tells_beliefs => beliefs + 12.0,
+        _ => sessions + 4.0,
+    };
+    DrawnRows {
+        captions,
+        drawn,
+        found_at,
+        end,
+    }
+}
+
+/// Returns the marks that are drawn.
+fn seen_marks(frame: Frame, marks: &[Mark]) -> impl Iterator<Item = &Mark> {
+    let seen = marks.iter().filter(move |mark| frame.shows(mark.at));
+    seen.take(MOST_MARKS)
+}
+
 /// Draws the decisions with their texts. Returns how high they are.
 fn draw_marks(svg: &mut String, frame: Frame, marks: &[Mark], top: f64) -> f64 {
     let mut rows = Rows::default();
-    let seen = marks.iter().filter(|mark| frame.shows(mark.at));
-    for mark in seen.take(MOST_MARKS) {
+    for mark in seen_marks(frame, marks) {
         let x = frame.x(mark.at);
         let text = clipped(&mark.text, MOST_LETTERS);
         let width = text.chars().count() as f64 * LETTER + 30.0;

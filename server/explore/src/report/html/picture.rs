@@ -4,8 +4,8 @@ use super::frame::{Frame, LEFT, LETTER, RIGHT, WIDTH, clipped, escaped, put, sec
 use super::lane;
 use super::scene::{Hold, Lock, Scene, Span, in_short};
 use super::shapes::{PATTERNS, column, hue, put_fitting, trouble};
+use crate::contender::Contender;
 use crate::judge::Finding;
-use crate::schedule::Contender;
 
 /// The height of the axis, with the flag of the finding above it.
 const AXIS: f64 = 50.0;

@@ -9,8 +9,9 @@ use super::super::operations::{Operations, Step};
 use super::super::timeline::session_names;
 use super::scene::{At, Hold, Lane, Lock, Mark, Scene, Session, Span, Trouble};
 use crate::action::Action;
+use crate::contender::Contender;
 use crate::run::{Event, What};
-use crate::schedule::{Contender, Decision};
+use crate::schedule::Decision;
 use crate::search::Broken;
 
 /// How much of the time after the finding is shown, and how much of the time before what led to it.

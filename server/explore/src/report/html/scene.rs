@@ -1,7 +1,7 @@
 //! What a picture of a run shows, without where it is drawn: locks, and for each contender its sessions, beliefs and requests.
 
 use super::super::operations::Operation;
-use crate::schedule::Contender;
+use crate::contender::Contender;
 
 /// A moment in nanoseconds of the server's clock.
 pub(super) type At = u64;

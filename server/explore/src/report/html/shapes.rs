@@ -2,7 +2,7 @@
 
 use super::frame::{Frame, LEFT, LETTER, escaped, put, seconds};
 use super::scene::{Span, Trouble};
-use crate::schedule::Contender;
+use crate::contender::Contender;
 
 /// The hues of the contenders, which are easy to tell apart.
 const HUES: [u16; 5] = [250, 172, 320, 95, 215];

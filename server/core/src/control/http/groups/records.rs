@@ -193,15 +193,8 @@ impl RecordJson {
             Happened::LockDelayBegan { lasts, .. } => self.lasts_ms = Some(millis(*lasts)),
             Happened::SessionCreated {
                 name, node, ttl, ..
-            } => {
-                self.name = Some(name.clone());
-                self.node = Some(node.clone());
-                self.ttl_ms = Some(millis(*ttl));
-            }
-            Happened::Belief { program, holds, .. } => {
-                self.program = Some(program.clone());
-                self.holds = Some(*holds);
-            }
+            } => self.add_session(name, node, *ttl),
+            Happened::Belief { program, holds, .. } => self.add_belief(program, *holds),
             Happened::AccessDenied { .. }
             | Happened::TokenUnknown { .. }
             | Happened::RowsRemoved { .. } => self.add_acl(what),
@@ -220,6 +213,17 @@ impl RecordJson {
 }
 
 impl RecordJson {
+    fn add_session(&mut self, name: &str, node: &str, ttl: Duration) {
+        self.name = Some(name.to_owned());
+        self.node = Some(node.to_owned());
+        self.ttl_ms = Some(millis(ttl));
+    }
+
+    fn add_belief(&mut self, program: &str, holds: bool) {
+        self.program = Some(program.to_owned());
+        self.holds = Some(holds);
+    }
+
     /// Adds what only records about rights say.
     fn add_acl(&mut self, what: &Happened) {
         match what {
