@@ -10,7 +10,7 @@ use tokio::time::sleep;
 
 #[test]
 fn an_election_is_not_broken() {
-    let report = Explore::new().contenders(2).runs(200).search(lead);
+    let report = Explore::new().contenders(2).runs(60).search(lead);
     report.assert_not_broken();
 }
 

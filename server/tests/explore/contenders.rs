@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proconsul::explore::Contender;
 use proconsul_client::recipes::{Election, Keeper, Lock};
-use proconsul_client::{Client, Connector, Error, NewSession, QueryOptions};
+use proconsul_client::{Client, Connector, Error, NewSession};
 use tokio::time::sleep;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -32,8 +32,6 @@ pub(super) enum Kind {
     TriesThrice,
     /// The client's watch of a key that another contender writes.
     Watch,
-    /// A watch that goes on with the highest index that it has seen (bug 1).
-    HighestIndex,
 }
 
 fn client(contender: &Contender, timeout: Duration) -> Client {
@@ -48,8 +46,8 @@ pub(super) async fn contend(contender: Contender, kind: Kind) {
     let is_careful = matches!(kind, Kind::Election | Kind::Lock | Kind::LockIndex);
     let timeout = if is_careful { 2 * SECOND } else { 60 * SECOND };
     let client = client(&contender, timeout);
-    if matches!(kind, Kind::Watch | Kind::HighestIndex) {
-        return watch(&client, &contender, kind).await;
+    if kind == Kind::Watch {
+        return watch(&client, &contender).await;
     }
     loop {
         let led = match kind {
@@ -125,7 +123,7 @@ async fn by_hand(client: &Client, contender: &Contender, kind: Kind) -> Result<(
 }
 
 /// The first contender writes a key, the others watch it.
-async fn watch(client: &Client, contender: &Contender, kind: Kind) {
+async fn watch(client: &Client, contender: &Contender) {
     if contender.number() == 0 {
         loop {
             sleep(5 * SECOND).await;
@@ -133,17 +131,10 @@ async fn watch(client: &Client, contender: &Contender, kind: Kind) {
             drop(client.kv().put(WATCHED, "value").await);
         }
     }
-    if kind == Kind::Watch {
-        let mut watch = client.watch_key(WATCHED);
-        while watch.next().await.is_ok() {}
-        return;
-    }
-    let mut highest = 0;
+    let mut watch = client.watch_key(WATCHED);
     loop {
-        let waiting = client.with(QueryOptions::new().index(highest));
-        match waiting.kv().get(WATCHED).await {
-            Ok(answer) => highest = highest.max(answer.meta.index),
-            Err(_) => sleep(SECOND).await,
+        if watch.next().await.is_err() {
+            sleep(SECOND).await;
         }
     }
 }

@@ -318,6 +318,10 @@ mod tests {
             "session-ended",
             "\"Gauges\"",
             "\"n1\"",
+            "127.0.1.1",
+            "127.0.1.2",
+            "\"belief\"",
+            "a ended by itself: its function has returned",
         ] {
             assert!(all.contains(shown), "no {shown} in {all}");
         }

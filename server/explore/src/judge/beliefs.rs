@@ -109,9 +109,7 @@ fn shown(story: &Story<'_>, by: Contender, hold: &Hold) -> Option<At> {
     let is_followed = own().any(|call| call.is_read() && call.names(&hold.key));
     let shows = |call: &Call, answer: Answer| match call.kind {
         // Only a session that has ended is not found.
-        RequestKind::Renew => {
-            call.is_of_session(&hold.session) && answer.status == 404 && answer.n > hold.end.n
-        }
+        RequestKind::Renew => call.is_of_session(&hold.session) && answer.status == 404,
         _ => {
             let is_meant = call.names(&hold.key) || !is_followed;
             is_meant
@@ -157,7 +155,7 @@ fn late(
     let text = format!("{by} believed that it held {:?}: {lost}", hold.key);
     findings.push(finding(Property::NoticedLate, Some(by), wrong.from, text));
     let of_lock = |one: &&Hold| one.key == hold.key;
-    if let Some((from, other)) = other_believer(story, by, wrong, of_lock) {
+    if let Some((from, other)) = other_believer(story, wrong, of_lock) {
         let text = format!("{}; {lost}", both(by, other));
         findings.push(finding(Property::TwoBelievers, Some(by), from, text));
     }
@@ -179,23 +177,23 @@ fn unfounded(
         to: belief.span.to.min(first.unwrap_or(At::MAX)),
     };
     let is_lock = |one: &&Hold| story.locks.contains(&one.key);
-    if let Some((from, other)) = other_believer(story, by, wrong, is_lock) {
+    if let Some((from, other)) = other_believer(story, wrong, is_lock) {
         let text = format!("{}; {by} had not acquired it", both(by, other));
         findings.push(finding(Property::TwoBelievers, Some(by), from, text));
     }
 }
 
-/// Returns the first hold of another contender that believes in it during a span, and when that begins.
+/// Returns the first hold of a contender that believes in it during a span in which another does wrongly, and when that
+/// begins.
 fn other_believer<'a>(
     story: &'a Story<'_>,
-    by: Contender,
     wrong: Span,
     is_meant: impl Fn(&&Hold) -> bool,
 ) -> Option<(At, &'a Hold)> {
     let holds = story.holds.iter().filter(is_meant);
     let both = holds.flat_map(|hold| {
         let beliefs = story.beliefs.iter();
-        let theirs = beliefs.filter(move |belief| belief.by != by && hold.by == Some(belief.by));
+        let theirs = beliefs.filter(move |belief| hold.by == Some(belief.by));
         theirs.filter_map(move |belief| {
             let from = wrong.from.max(belief.span.from).max(hold.span.from);
             let to = wrong.to.min(belief.span.to).min(hold.span.to);

@@ -156,7 +156,7 @@ fn lapses_by(story: &Story<'_>, hold: &Hold, part: Span) -> At {
     // A renewal may be on its way when the belief ends.
     let is_late = |at: At| at > part.from.saturating_add(nanos(session.ttl)) && at < part.to;
     let is_renewed = session.leases.iter().any(|lease| is_late(sent(lease)));
-    if is_renewed || session.ttl.is_zero() {
+    if is_renewed {
         return 0;
     }
     let applied = session.leases.iter().map(|lease| lease.applied);

@@ -362,9 +362,10 @@ impl Search {
             let tries = if self.options.is_exact { 1 } else { 5 };
             let shrink = Shrink::new(&job.schedule, &outcome.met, times, tries);
             // A plain run of two contenders cannot be made smaller.
-            self.phase = match shrink.is_over() {
-                true => Phase::Replay(0),
-                false => Phase::Shrink(Box::new(shrink)),
+            self.phase = if shrink.is_over() {
+                Phase::Replay(0)
+            } else {
+                Phase::Shrink(Box::new(shrink))
             };
             self.broken = Some(broken);
             return;

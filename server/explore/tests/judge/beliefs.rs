@@ -230,6 +230,13 @@ fn a_process_that_was_killed_or_has_ended_believes_nothing() {
 }
 
 #[test]
+fn the_holder_is_who_acquired_the_lock_whoever_made_its_session() {
+    let held = HELD.replace("0 a create s1", "0 b create s1");
+    breaks(&format!("{held}{SILENT}"), &[TwoBelievers, NoticedLate]);
+    is_right(&format!("{held}{SILENT}\n20.5 a lost"));
+}
+
+#[test]
 fn nothing_is_said_of_contenders_that_say_nothing() {
     is_right(&format!("mute\n{HELD}{SILENT}"));
 }

@@ -106,6 +106,10 @@ fn a_lock_that_nobody_wants_may_be_free() {
         is_right(&run(&format!(
             "{back}\n6 b acquire lock s2\n7 b release lock s2"
         )));
+        // The holder has watched its own lock.
+        is_right(&run(&format!(
+            "0 b reject lock s2\n1 a get lock?index=5 in 4\n{back}"
+        )));
         // Somebody waits for it, or asks again and again.
         breaks(
             &run(&format!("1 b get lock?index=5 in 4\n{back}")),

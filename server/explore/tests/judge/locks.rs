@@ -79,6 +79,13 @@ fn a_write_that_is_not_behind_the_next_holder_is_not_stale() {
     is_right(&run("23 a put work/item").replace("guard work/", ""));
     // Who has held no lock is no former holder.
     is_right(&run("contenders 3\n23 c put work/item"));
+    // The other wrote when it had the lock no more.
+    is_right(&run("end 30\n21.5 b release lock s2\n23 a put work/item"));
+    // It was overtaken by nobody but itself.
+    is_right(
+        "guard work/\nmute\n0 b create s2 10\n0 a create s1 10\n0 b reject lock s2\n1 a acquire lock s1\n5 a release lock s1
+        6 a acquire lock s1\n7 a put work/item\n8 a release lock s1\n9 a put work/item",
+    );
     // It holds the lock again.
     is_right(&run(
         "24 b release lock s2\n25 a create s3 10\n25 a acquire lock s3\n26 a put work/item",
@@ -91,6 +98,8 @@ fn a_lock_below_the_guarded_prefix_is_no_work() {
         .replace("lock s", "work/lock s")
         .replace("s1 lock", "s1 work/lock");
     is_right(&run);
+    // The acquire of the next holder is no work of it.
+    is_right(&format!("{run}\n21.5 a put work/item"));
     is_right(&format!(
         "{run}\n23 a create s3 10\n23 a reject work/lock s3"
     ));
@@ -160,7 +169,20 @@ fn a_write_that_does_not_follow_a_read_is_not_made_of_it() {
 }
 
 #[test]
+fn a_write_that_is_sent_before_the_read_is_answered_is_not_made_of_it() {
+    let run = |read: &str| {
+        let run = COUNTED.replace("1 a get count", read);
+        run.replace("3 b put", "3.6 b put")
+            .replace("4 a put count", "3 a put count after 1")
+    };
+    is_right(&run("1 a get count in 2.5"));
+    breaks(&run("1 a get count in 1.5"), &[LostUpdate]);
+}
+
+#[test]
 fn a_lock_protects_what_its_holder_writes() {
+    let once = "0 b create s2 10\n0 b acquire count s2\n0.5 b release count s2";
+    is_right(&format!("mute\nend 12\n{COUNTED}\n{once}"));
     is_right(&COUNTED.replace("count", "work/count"));
     is_right(&format!(
         "{COUNTED}\n3.5 a create s1 10\n3.5 a acquire lock s1"

@@ -179,6 +179,21 @@ fn who_cannot_read_misses_nothing() {
     // Its index is of before all indexes went back.
     is_right(&run("1 > a watch 1: lower-indexes").replace("open", "held"));
     is_right(&run("0.5 > b read 1: lower-indexes\n0.5 - lower"));
+    // A write shows no index, and they go back once more.
+    is_right(&run("0.5 - lower\n0.7 a put config"));
+    is_right(&run("0.5 - lower\n0.7 a get config\n0.9 - lower"));
+    // What was missed before they went back.
+    breaks(&run("20 - lower").replace("open", "in 19"), &[MissedValue]);
+    // A server that has nothing yet never answers, but only who allows that.
+    let stale = run("1 > a watch 1: empty").replace("index=900", "stale&index=900");
+    is_right(&stale);
+    breaks(&run("1 > a watch 1: empty"), &[MissedValue]);
+    // Or it answers with nothing.
+    breaks(
+        &run("16 a get config?stale in 0.1\n16 > a read 2: empty"),
+        &[MissedValue],
+    );
+    is_right(&run("16 a get config in 0.1\n16 > a read 2: empty"));
     // It has seen the new ones.
     breaks(
         &run("0.5 > b read 1: lower-indexes\n0.5 - lower\n0.7 a get config"),

@@ -118,6 +118,8 @@ fn a_holder_may_write_before_its_word_is_read() {
     is_right(&run("21.1 a put work/item"));
     is_right(&run("21.9 a put work/item"));
     breaks(&run("20.9 a put work/item"), &[ActedAfterLoss]);
+    // It takes up again what it has held all the time.
+    is_right(&run("22.5 a lost\n23.4 a put work/item\n23.5 a holds"));
     // Who has been started anew has said nothing.
     is_right(&run(
         "end 40\n30 > a renew 1: restart a 1s\n32 a put work/item cut",
@@ -192,6 +194,9 @@ fn who_has_a_reason_to_say_that_the_lock_is_lost_is_right() {
     is_right(&run("14 > b read 2: lose-leader"));
     // The schedule keeps a request from it for long.
     is_right(&run("0 a get lock?index=1 held\n0 > a watch 1: hold"));
+    let watch = "0 a get lock?index=1 held\n0 > a watch 1: hold";
+    let later = run(watch).replace("s1 10", "s1 0");
+    is_right(&later.replace("0 a acquire lock", "1 a acquire lock"));
     is_right(&run("0 > a renew 1 after acquire 1: silence a 15s"));
     is_right(&run("15 - expires s1 lock"));
     is_right(&run("15.1 - expires s1 lock").replace("15 a lost", "15.1 a lost"));

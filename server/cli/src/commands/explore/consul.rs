@@ -1,7 +1,6 @@
 //! A real Consul on which a schedule is replayed, and what it cannot be brought to.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
@@ -9,23 +8,18 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
-use parking_lot::Mutex;
 use proconsul::Version;
 use proconsul_explore::{Action, Schedule};
 use proconsul_gocompat::url::path_escape;
 use serde_json::Value;
 
-use super::witness::Witness;
-
-/// A Consul at an address of this machine. One run at a time uses it.
+/// A Consul at an address of this machine.
 #[derive(Debug)]
 pub(super) struct Consul {
     address: SocketAddr,
     pub(super) version: Version,
     pub(super) node: String,
     client: Client<HttpConnector, Full<Bytes>>,
-    /// The last run, until what it has made is removed.
-    run: Mutex<Option<Arc<Witness>>>,
 }
 
 impl Consul {
@@ -51,7 +45,6 @@ impl Consul {
             version: Version::default(),
             node: String::new(),
             client: Client::builder(TokioExecutor::new()).build(connector),
-            run: Mutex::default(),
         };
         let (_, own) = consul.get("/v1/agent/self").await?;
         let config = &own["Config"];
@@ -90,23 +83,6 @@ impl Consul {
             }
         }
         Ok(())
-    }
-
-    /// Begins a run.
-    pub(super) fn begin(&self, run: &Arc<Witness>) {
-        *self.run.lock() = Some(Arc::clone(run));
-    }
-
-    /// Removes what the last run has made, and waits until its lock-delays are over.
-    ///
-    /// # Errors
-    /// Consul does not do it, or the run was not what the schedule wants.
-    pub(super) async fn tidy(&self) -> Result<(), String> {
-        let run = self.run.lock().take();
-        match run {
-            Some(run) => run.tidy().await,
-            None => Ok(()),
-        }
     }
 
     /// Returns the index and the body of a read; null for a 404.

@@ -6,15 +6,20 @@ use std::path::Path;
 use proconsul_explore::{Language, Report, annotation, html_of_command, junit, test_code};
 use serde_json::json;
 
-/// Writes the report, and of what was found the schedule, the recorded run and tests that replay it. `words` are flags, `--` and the
-/// program.
+/// Writes the report, which is `text`, and of what was found the schedule, the recorded run and tests that replay it. `words` are
+/// flags, `--` and the program.
 ///
 /// # Errors
 /// A file cannot be written.
-pub(super) fn write(folder: &str, report: &Report, words: &[String]) -> Result<(), String> {
+pub(super) fn write(
+    folder: &str,
+    report: &Report,
+    text: &str,
+    words: &[String],
+) -> Result<(), String> {
     let folder = Path::new(folder);
     let mut files = vec![
-        ("report.txt", report.to_string()),
+        ("report.txt", text.to_owned()),
         ("report.html", html_of_command(report, words)),
         ("report.json", summary(report)),
         ("junit.xml", junit(report)),

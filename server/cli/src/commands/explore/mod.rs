@@ -24,6 +24,7 @@ use crate::output;
 use consul::Consul;
 use contender::Program;
 use play::Play;
+use witness::Runs;
 
 commands! {
     "explore" "-- PROGRAM..." explore "Searches for a schedule that breaks a lock, an election or a watch (not in Consul)" {
@@ -73,9 +74,9 @@ async fn explore(given: Given) -> Outcome {
     }
     let mut play = play_of(&given, &limits)?;
     let replayed = given.filled("replay").map(schedule).transpose()?;
-    play.consul = consul(&given, replayed.as_ref()).await?;
-    if let Some(consul) = &play.consul {
-        play.version = consul.version;
+    play.real = real(&given, replayed.as_ref()).await?;
+    if let Some(runs) = &play.real {
+        play.version = runs.consul.version;
     }
     let contenders = given.number("contenders").unwrap_or(2);
     let is_valid = (1..=u64::from(MOST_CONTENDERS)).contains(&contenders);
@@ -105,25 +106,27 @@ async fn explore(given: Given) -> Outcome {
     let parallel = given
         .number("parallel")
         .and_then(|number| usize::try_from(number).ok());
-    let parallel = match play.consul {
+    let parallel = match play.real {
         // The runs use the same keys.
         Some(_) => 1,
         None => parallel.unwrap_or(8 * *CORES).max(1),
     };
     let lasts = given.time("for").unwrap_or(Duration::from_secs(300));
     let searched = run(search, &play, parallel, lasts).await;
-    if let Some(consul) = &play.consul {
+    if let Some(runs) = &play.real {
         // A signal or an error may have ended a run.
-        consul.tidy().await.map_err(misuse)?;
+        runs.tidy().await.map_err(misuse)?;
     }
     let (search, found_after) = searched?;
     let report = Report::of(&search, time::elapsed() - began, found_after);
+    let real = play.real.as_ref();
+    let on = real.map(|runs| replayed_on(&runs.consul, &search));
+    let text = report.to_string() + &on.unwrap_or_default();
     if let Some(folder) = given.filled("out") {
-        files::write(folder, &report, &words(&given)).map_err(misuse)?;
+        files::write(folder, &report, &text, &words(&given)).map_err(misuse)?;
     }
     output::out(&files::annotated(&report));
-    let on = play.consul.as_ref();
-    finish(&report, on.map(|consul| replayed_on(consul, &search)))
+    finish(&report, text)
 }
 
 /// Says how often a schedule broke the program on a real Consul.
@@ -147,8 +150,7 @@ fn words(given: &Given) -> Vec<String> {
 }
 
 /// Returns the text of the report, as the outcome of the verb.
-fn finish(report: &Report, on: Option<String>) -> Outcome {
-    let text = report.to_string() + &on.unwrap_or_default();
+fn finish(report: &Report, text: String) -> Outcome {
     if report.broken.is_some() {
         output::out(&text);
         let code = BROKEN;
@@ -256,15 +258,12 @@ fn play_of(given: &Given, limits: &Limits) -> Result<Play, Failure> {
         version: version.transpose()?.unwrap_or_default(),
         changed: texts("change"),
         changed_services: texts("change-service"),
-        consul: None,
+        real: None,
     })
 }
 
 /// Finds the real Consul that a schedule is to be replayed on, if there is to be one.
-async fn consul(
-    given: &Given,
-    replayed: Option<&Schedule>,
-) -> Result<Option<Arc<Consul>>, Failure> {
+async fn real(given: &Given, replayed: Option<&Schedule>) -> Result<Option<Arc<Runs>>, Failure> {
     let Some(address) = given.filled("consul") else {
         return Ok(None);
     };
@@ -278,7 +277,7 @@ async fn consul(
     let consul = consul.map_err(|error| misuse(format!("-consul: {error}")))?;
     let checked = consul.check(schedule).await;
     checked.map_err(|error| misuse(format!("{} cannot be brought to {error}", consul.name())))?;
-    Ok(Some(Arc::new(consul)))
+    Ok(Some(Arc::new(Runs::on(consul))))
 }
 
 fn limits(given: &Given) -> Result<Limits, Failure> {

@@ -16,10 +16,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
-use super::consul::Consul;
 use super::contender::{Process, Program};
 use super::proxy::Proxy;
-use super::witness::Witness;
+use super::witness::{Runs, Witness};
 
 /// What a run is made of, beside its schedule.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ pub(super) struct Play {
     /// The services whose instance changes all the time.
     pub(super) changed_services: Vec<String>,
     /// The real Consul that the contenders use; `None` for a server of ours.
-    pub(super) consul: Option<Arc<Consul>>,
+    pub(super) real: Option<Arc<Runs>>,
 }
 
 /// How often a run is looked at.
@@ -90,8 +89,8 @@ impl Play {
         let server = builder.in_runtime().map_err(|error| error.to_string())?;
         let server = Arc::new(server);
         let stage = Stage::new(&job.schedule, &server);
-        let consul = self.consul.as_ref();
-        let witness = consul.map(|consul| Witness::begin(consul, server.shared_engine()));
+        let real = self.real.as_ref();
+        let witness = real.map(|runs| runs.begin(server.shared_engine()));
         let mut processes = Vec::new();
         // Dropping it ends them.
         let mut listening = JoinSet::new();
@@ -121,10 +120,10 @@ impl Play {
         let mut outcome = self.outcome(job, &server, &stage);
         let witness = processes.witness.clone();
         drop((processes, listening));
-        if let (Some(consul), Some(witness)) = (consul, witness) {
+        if let (Some(runs), Some(witness)) = (real, witness) {
             // The recorder has none of the sessions.
             outcome.run.setup.lock_delay = witness.lock_delay_nanos();
-            consul.tidy().await?;
+            runs.tidy().await?;
         }
         if is_slow.load(Ordering::Relaxed) {
             // What a contender says may have come late.

@@ -30,6 +30,42 @@ const MARGIN: Duration = Duration::from_millis(50);
 /// The longest lock-delay that has an effect (session.md 3.2).
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
 
+/// The runs on one Consul, one at a time.
+#[derive(Debug)]
+pub(super) struct Runs {
+    pub(super) consul: Arc<Consul>,
+    /// The last run, until what it has made is removed.
+    last: Mutex<Option<Arc<Witness>>>,
+}
+
+impl Runs {
+    pub(super) fn on(consul: Consul) -> Self {
+        Self {
+            consul: Arc::new(consul),
+            last: Mutex::default(),
+        }
+    }
+
+    /// Begins a run, which is recorded in the history of this engine.
+    pub(super) fn begin(&self, engine: Arc<Engine>) -> Arc<Witness> {
+        let run = Arc::new(Witness::new(&self.consul, engine));
+        *self.last.lock() = Some(Arc::clone(&run));
+        run
+    }
+
+    /// Removes what the last run has made, and waits until its lock-delays are over.
+    ///
+    /// # Errors
+    /// Consul does not do it, or the run was not what the schedule wants.
+    pub(super) async fn tidy(&self) -> Result<(), String> {
+        let run = self.last.lock().take();
+        match run {
+            Some(run) => run.tidy().await,
+            None => Ok(()),
+        }
+    }
+}
+
 /// Sees what one run does to a Consul.
 #[derive(Debug)]
 pub(super) struct Witness {
@@ -45,25 +81,19 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    /// Begins a run, which is recorded in the history of this engine.
-    pub(super) fn begin(consul: &Arc<Consul>, engine: Arc<Engine>) -> Arc<Self> {
-        let run = Arc::new(Self {
+    fn new(consul: &Arc<Consul>, engine: Arc<Engine>) -> Self {
+        Self {
             consul: Arc::clone(consul),
             seen: tokio::sync::Mutex::new(Seen::new(&engine)),
             engine,
             index: AtomicU64::default(),
             lock_delay: AtomicU64::default(),
             failure: Mutex::default(),
-        });
-        consul.begin(&run);
-        run
+        }
     }
 
     /// Removes the keys and sessions that the run has made, and waits until its lock-delays are over.
-    ///
-    /// # Errors
-    /// Consul does not do it, or the run was not what the schedule wants.
-    pub(super) async fn tidy(&self) -> Result<(), String> {
+    async fn tidy(&self) -> Result<(), String> {
         let mut seen = self.seen.lock().await;
         seen.is_over = true;
         // Without their keys, the sessions leave no lock-delays behind.
