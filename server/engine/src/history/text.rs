@@ -82,25 +82,25 @@ impl fmt::Display for Happened {
             Self::AccessDenied { .. } | Self::TokenUnknown { .. } | Self::RowsRemoved { .. } => {
                 fmt_acl(self, formatter)
             }
-            Self::Belief {
-                program,
-                holds,
-                token,
-            } => fmt_belief(program, *holds, token.as_deref(), formatter),
+            Self::Belief { .. } => fmt_belief(self, formatter),
             Self::Control { action } => write!(formatter, "test: {action}"),
             _ => fmt_key(self, formatter),
         }
     }
 }
 
-fn fmt_belief(
-    program: &str,
-    holds: bool,
-    token: Option<&str>,
-    formatter: &mut fmt::Formatter<'_>,
-) -> fmt::Result {
-    let what = if holds { "holds" } else { "does not hold" };
+fn fmt_belief(what: &Happened, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let Happened::Belief {
+        program,
+        holds,
+        token,
+    } = what
+    else {
+        return Ok(());
+    };
+    let what = if *holds { "holds" } else { "does not hold" };
     write!(formatter, "{program} believes that it {what} the lock")?;
+    let token = token.as_ref();
     token.map_or(Ok(()), |token| write!(formatter, ", token {token}"))
 }
 

@@ -115,15 +115,8 @@ impl Call {
 
     /// Returns whether a response says what the request wants to know.
     pub(super) fn is_answered_well(&self) -> bool {
-        let answer = self
-            .answer
-            .filter(|answer| matches!(answer.status, 200 | 404));
-        answer.is_some() && !self.is_of_the_past()
-    }
-
-    /// Returns whether a server answers that has nothing yet.
-    fn is_of_the_past(&self) -> bool {
-        self.hit == Some(Action::Empty) && self.has("stale")
+        self.answer
+            .is_some_and(|answer| matches!(answer.status, 200 | 404))
     }
 
     /// Returns whether the schedule keeps a response from the client, so that it may wait for as long as it likes.
@@ -132,7 +125,8 @@ impl Call {
             self.hit,
             Some(Action::Hold | Action::Delay(_) | Action::DelayResponse(_) | Action::Error(_))
         );
-        is_held || self.is_blind || self.is_of_the_past()
+        let is_of_the_past = self.hit == Some(Action::Empty) && self.has("stale");
+        is_held || self.is_blind || is_of_the_past
     }
 }
 

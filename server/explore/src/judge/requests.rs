@@ -197,8 +197,8 @@ fn has_read(story: &Story<'_>, by: Contender, change: &Change<'_>, within: Span)
     let is_in_time = |at: At| within.contains(at);
     let mut own = story.calls.values().filter(|call| call.by == Some(by));
     let has_answer = own.any(|call| {
-        let answer = call.answer.filter(|_| call.is_answered_well());
-        change.of.is_read_by(call) && answer.is_some_and(|answer| is_in_time(answer.at))
+        let answer = call.answer.filter(|answer| is_in_time(answer.at));
+        answer.is_some() && call.is_answered_well() && change.of.is_read_by(call)
     });
     let mut tries = story.tries.iter();
     let name = change.of.name();

@@ -237,6 +237,17 @@ fn the_holder_is_who_acquired_the_lock_whoever_made_its_session() {
 }
 
 #[test]
+fn a_session_is_the_same_in_upper_case() {
+    let held = HELD.replace("acquire lock s1", "acquire lock S1");
+    breaks(&format!("{held}{SILENT}"), &[TwoBelievers, NoticedLate]);
+    breaks(
+        &format!("{held}{DESTROYED}\n14 a renew s1\n17 a renew s1 fails 404\n18 a lost"),
+        &[TwoBelievers, NoticedLate],
+    );
+    is_right(&format!("{held}{DESTROYED}\n14 a renew s1\n24.4 a lost"));
+}
+
+#[test]
 fn nothing_is_said_of_contenders_that_say_nothing() {
     is_right(&format!("mute\n{HELD}{SILENT}"));
 }

@@ -77,6 +77,17 @@ fn what_the_schedule_keeps_from_a_contender_excuses_it() {
         &format!("end 46\n{away}\n3 b get lock?index=5 cut 30\n3 > b watch 1: delay 30s"),
         &[NobodyLeads],
     );
+    for (outcome, action) in [
+        ("in 30", "delay-response 30s"),
+        ("fails 500 30", "error no-cluster-leader"),
+    ] {
+        let watch = format!("3 b get lock?index=5 {outcome}\n3 > b watch 1: {action}");
+        is_right(&format!("end 44.9\n{away}\n{watch}"));
+        breaks(
+            &format!("end 46\n{away}\n{watch}\n34 b get lock"),
+            &[NobodyLeads],
+        );
+    }
     // Its index is of before all indexes went back, so that Consul does not answer.
     is_right(
         &format!("{away}\n3 b get lock?index=5 open\n3 > b watch 1: lower-indexes")
@@ -168,6 +179,13 @@ fn a_key_that_one_contender_uses_is_nobodys_lock() {
     is_right("mute\ncontenders 1\n0 a create s1 10\n0 a acquire sem/s1 s1\n20 - expires s1 sem/s1");
     breaks(
         "mute\ncontenders 1\n0 a create s1 10\n0 a acquire lock s1\n20 - expires s1 lock",
+        &[NobodyLeads],
+    );
+    // A key of its own does not hide that it waits for the lock.
+    breaks(
+        &format!(
+            "{FREE}\n5 > a read 9: silence a\n1 b acquire members/b s2\n10 b get lock\n17 b get lock"
+        ),
         &[NobodyLeads],
     );
     // The holder of the lock watches a key of another.

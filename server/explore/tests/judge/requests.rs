@@ -125,7 +125,10 @@ fn a_watch_shows_a_change_within_the_bound() {
     is_right(&format!("end 16.9\n{WATCHED}"));
     is_right(&WATCHED.replace("5 - put config", "5 - put other"));
     is_right(&WATCHED.replace("- put", "a put"));
-    // It reads it otherwise.
+    // It reads it otherwise, or tries to acquire it.
+    let tries = format!("{WATCHED}\n0 a create s9 10\n16 a reject");
+    is_right(&format!("{tries} config s9"));
+    breaks(&format!("{tries} other s9"), &[MissedValue]);
     is_right(&format!("{WATCHED}\n16 a get config\n58 a get config"));
     is_right(&format!("{WATCHED}\n16 a get con?recurse"));
     breaks(
@@ -188,12 +191,6 @@ fn who_cannot_read_misses_nothing() {
     let stale = run("1 > a watch 1: empty").replace("index=900", "stale&index=900");
     is_right(&stale);
     breaks(&run("1 > a watch 1: empty"), &[MissedValue]);
-    // Or it answers with nothing.
-    breaks(
-        &run("16 a get config?stale in 0.1\n16 > a read 2: empty"),
-        &[MissedValue],
-    );
-    is_right(&run("16 a get config in 0.1\n16 > a read 2: empty"));
     // It has seen the new ones.
     breaks(
         &run("0.5 > b read 1: lower-indexes\n0.5 - lower\n0.7 a get config"),

@@ -190,6 +190,8 @@ fn every_kind_of_record_is_described() {
         [200, 404]
     );
     call(&server, "POST", "/clock/jump", r#"{"by":"1h"}"#);
+    let belief = r#"{"program":"worker-1","holds":true,"fencing_token":"7"}"#;
+    call(&server, "POST", "/beliefs", belief);
     let all = parsed(&call(&server, "GET", "/history", ""));
     let records = all["records"].as_array().expect("a list");
     for kind in Kind::ALL {
