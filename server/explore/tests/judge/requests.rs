@@ -186,7 +186,10 @@ fn who_cannot_read_misses_nothing() {
     is_right(&run("0.5 - lower\n0.7 a put config"));
     is_right(&run("0.5 - lower\n0.7 a get config\n0.9 - lower"));
     // What was missed before they went back.
-    breaks(&run("20 - lower").replace("open", "in 19"), &[MissedValue]);
+    breaks(
+        &run("20 - lower").replace("open", "in 19.1"),
+        &[MissedValue],
+    );
     // A server that has nothing yet never answers, but only who allows that.
     let stale = run("1 > a watch 1: empty").replace("index=900", "stale&index=900");
     is_right(&stale);
