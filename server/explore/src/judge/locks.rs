@@ -141,10 +141,10 @@ fn lost_updates(story: &Story<'_>, writes: &[Write<'_>], findings: &mut Vec<Find
         if is_guarded || is_lock || own.any(|hold| hold.span.contains(write.at)) {
             continue;
         }
-        let mut before = story.calls.values().rev().filter(|call| {
-            call.by == Some(write.by) && call.n < write.call.n && call.names(write.key)
-        });
-        let read = before.next().filter(|call| call.is_read());
+        let before = story.calls.range(..write.call.number).rev();
+        let mut before = before.map(|(_, call)| call);
+        let read = before.find(|call| call.by == Some(write.by) && call.names(write.key));
+        let read = read.filter(|call| call.is_read());
         let read = read.and_then(|call| call.answer);
         let Some(read) =
             read.filter(|answer| answer.n < write.call.n && matches!(answer.status, 200 | 404))
