@@ -225,3 +225,34 @@ fn a_bad_or_cut_request_without_a_connection_says_so() {
         [(1, "cut".to_owned())]
     );
 }
+
+#[test]
+fn a_request_without_a_connection_names_its_client() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    let from = "127.0.1.2:4000".parse().expect("an address");
+    let put = "PUT /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n";
+    driven.input(Input::Request(1, Some(from), put.as_bytes()));
+    driven.input(Input::Connect(2, None));
+    let history = driven.ask(2, "GET", "/proconsul/v1/history", "");
+    assert!(history.contains("\"127.0.1.2\""), "{history}");
+}
+
+#[test]
+fn a_task_waits_for_the_time_of_the_server() {
+    let mut driven = Driven::new(&Config::default(), 7);
+    let controls = driven.machine.controls().expect("they are on").clone();
+    let then = controls.now().plus(5 * SECOND);
+    driven.machine.spawn(async move {
+        controls.engine().clock().sleep_until(then).await;
+        controls.note("a task has waited");
+    });
+    driven.input(Input::Connect(1, None));
+    while driven.now < 5 * SECOND {
+        let history = driven.ask(1, "GET", "/proconsul/v1/history", "");
+        assert!(!history.contains("a task has waited"), "{history}");
+        driven.next();
+    }
+    assert_eq!(driven.now, 5 * SECOND);
+    let history = driven.ask(1, "GET", "/proconsul/v1/history", "");
+    assert!(history.contains("a task has waited"), "{history}");
+}
