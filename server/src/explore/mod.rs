@@ -187,7 +187,6 @@ impl Explore {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        // The jitter of clients that draw from this thread's generator.
         let mut builder = runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build();
         let runtime = runtime.expect("a runtime of this thread");

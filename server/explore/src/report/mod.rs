@@ -41,7 +41,8 @@ impl Report {
             summary: search.summary().clone(),
             broken: search.broken().cloned(),
             took,
-            found_after,
+            // A finding that did not show again is none.
+            found_after: found_after.filter(|_| search.broken().is_some()),
         }
     }
 

@@ -312,7 +312,11 @@ impl Search {
                 if shrink.is_unconfirmed() {
                     self.summary.unconfirmed += 1;
                     self.broken = None;
-                    self.phase = Phase::Try;
+                    // A driver may have given up the plain runs that were under way.
+                    self.phase = match self.draw {
+                        Some(_) => Phase::Try,
+                        None => Phase::Plain(0),
+                    };
                 } else if shrink.is_over() {
                     self.phase = Phase::Replay(0);
                 }
@@ -442,5 +446,58 @@ impl Search {
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Event, Setup, What};
+
+    fn outcome(ends: bool) -> Outcome {
+        let text = "a ended by itself: exit status 1".to_owned();
+        let event = Event {
+            n: 1,
+            at: 1,
+            cause: None,
+            what: What::Driver { text },
+        };
+        let setup = Setup {
+            contenders: 2,
+            ended: 1_000_000_000,
+            ..Setup::default()
+        };
+        Outcome {
+            run: Run {
+                setup,
+                events: ends.then_some(event).into_iter().collect(),
+            },
+            places: Vec::new(),
+            met: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn plain_runs_are_made_again_when_their_finding_does_not_show_again() {
+        let mut search = Search::new(Options {
+            contenders: 2,
+            seed: 1,
+            limits: Limits::default(),
+            runs: 100,
+            is_exact: false,
+            replays: 1,
+        });
+        let first = search.next_job().expect("a plain run");
+        search.done(&first, outcome(true));
+        assert!(search.broken().is_some());
+        search.forget_open();
+        for _ in 0..3 {
+            let again = search.next_job().expect("it is confirmed first");
+            assert_eq!(again.purpose, Purpose::Shrink);
+            search.done(&again, outcome(false));
+        }
+        assert!(search.broken().is_none());
+        let next = search.next_job().expect("the search goes on");
+        assert_eq!(next.purpose, Purpose::Plain);
     }
 }
