@@ -210,6 +210,16 @@ impl Run {
         events.any(|event| matches!(event.what, What::Belief { .. }))
     }
 
+    /// Returns whether a contender has said last that it holds the lock.
+    #[must_use]
+    pub fn believes(&self, contender: Contender) -> bool {
+        let said = self.events.iter().rev().find_map(|event| match event.what {
+            What::Belief { by, holds, .. } if by == contender.0 => Some(holds),
+            _ => None,
+        });
+        said == Some(true)
+    }
+
     /// Returns the run as lines of JSON: the set-up, and then a line for each event.
     #[must_use]
     pub fn to_lines(&self) -> String {

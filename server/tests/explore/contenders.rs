@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use proconsul::explore::Contender;
 use proconsul_client::recipes::{Election, Keeper, Lock};
-use proconsul_client::{Client, Connector, Error, NewSession};
+use proconsul_client::{Client, Connector, Error, NewSession, QueryOptions};
 use tokio::time::sleep;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -32,6 +32,8 @@ pub(super) enum Kind {
     TriesThrice,
     /// The client's watch of a key that another contender writes.
     Watch,
+    /// A watch that goes on with the highest index that it has seen (bug 1).
+    HighestIndex,
 }
 
 fn client(contender: &Contender, timeout: Duration) -> Client {
@@ -46,8 +48,8 @@ pub(super) async fn contend(contender: Contender, kind: Kind) {
     let is_careful = matches!(kind, Kind::Election | Kind::Lock | Kind::LockIndex);
     let timeout = if is_careful { 2 * SECOND } else { 60 * SECOND };
     let client = client(&contender, timeout);
-    if kind == Kind::Watch {
-        return watch(&client, &contender).await;
+    if matches!(kind, Kind::Watch | Kind::HighestIndex) {
+        return watch(&client, &contender, kind).await;
     }
     loop {
         let led = match kind {
@@ -123,12 +125,20 @@ async fn by_hand(client: &Client, contender: &Contender, kind: Kind) -> Result<(
 }
 
 /// The first contender writes a key, the others watch it.
-async fn watch(client: &Client, contender: &Contender) {
+async fn watch(client: &Client, contender: &Contender, kind: Kind) {
     if contender.number() == 0 {
-        loop {
+        for number in 1_u32.. {
             sleep(5 * SECOND).await;
             // The next value follows soon.
-            drop(client.kv().put(WATCHED, "value").await);
+            drop(client.kv().put(WATCHED, number.to_string()).await);
+        }
+    }
+    let mut highest = 0;
+    while kind == Kind::HighestIndex {
+        let waiting = client.with(QueryOptions::new().index(highest));
+        match waiting.kv().get(WATCHED).await {
+            Ok(answer) => highest = highest.max(answer.meta.index),
+            Err(_) => sleep(SECOND).await,
         }
     }
     let mut watch = client.watch_key(WATCHED);

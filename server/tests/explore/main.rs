@@ -102,3 +102,8 @@ fn a_contender_that_gives_up_is_found() {
 fn a_fencing_token_that_goes_back_is_found() {
     assert_found(Kind::LockIndex, &[Property::TokenBack]);
 }
+
+#[test]
+fn a_watch_that_keeps_the_highest_index_is_found() {
+    assert_found(Kind::HighestIndex, &[Property::MissedValue]);
+}

@@ -139,6 +139,12 @@ fn of_responses(seen: &Seen<'_>) -> Vec<Option<Schedule>> {
 /// Watches of those who wait, and indexes that go back.
 fn of_watches(seen: &Seen<'_>) -> Vec<Option<Schedule>> {
     let mut schedules = Vec::new();
+    // While the watches of others are parked: a watch that begins with the old index blocks with a right client, too.
+    for nth in 1..=2 {
+        let mut places = seen.places.iter();
+        let write = places.find(|place| place.kind == RequestKind::Write && place.nth == nth);
+        schedules.push(seen.of([(write.copied(), Action::LowerIndexes)]));
+    }
     for nth in 1..=2 {
         let watches = [
             seen.waiters(RequestKind::Watch, nth),

@@ -37,6 +37,7 @@ commands! {
         Text "guard" "Only the holder of the lock may write keys that begin with this";
         Text "held" "What a line of output contains that says that the program holds the lock (default: held)";
         Text "judge" "Judges a recorded run again, and runs nothing";
+        Switch "keeps-lock" "The program keeps a lock as long as it can: to release it is to give it up";
         Text "lost" "What a line of output contains that says that it has lost the lock (default: lost)";
         Text "out" "A folder for the report, the schedule and the recorded run";
         Number "parallel" "How many runs are made at once (default: 8 for each core)";
@@ -289,6 +290,7 @@ fn limits(given: &Given) -> Result<Limits, Failure> {
     if let Some(requests) = given.number("requests") {
         limits.requests = usize::try_from(requests).unwrap_or(usize::MAX);
     }
+    limits.keeps_lock = given.is_set("keeps-lock");
     for name in given.texts("property") {
         let property = Property::ALL
             .iter()

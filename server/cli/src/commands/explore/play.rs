@@ -177,7 +177,8 @@ impl Play {
                 .iter()
                 .filter(|process| process.look())
                 .count();
-            let judgement = judge(&self.outcome(job, server, stage).run, &self.limits);
+            let run = self.outcome(job, server, stage).run;
+            let judgement = judge(&run, &self.limits);
             let (ttl, lock_delay) = (judgement.ttl, judgement.lock_delay);
             let change = 2 * ttl + lock_delay + self.limits.slack + Duration::from_millis(500);
             if let Some(finding) = judgement.findings.first() {
@@ -202,7 +203,7 @@ impl Play {
             let is_over = match quiet {
                 None => passed > plain + ttl,
                 Some(_) if is_plain => passed > plain,
-                Some(quiet) if self.is_calm(job, stage) => quiet > change,
+                Some(quiet) if self.is_calm(&run, stage) => quiet > change,
                 Some(quiet) => quiet > change + self.limits.bound,
             };
             if is_over || runs == 0 && passed > SHORTEST {
@@ -211,12 +212,13 @@ impl Play {
         }
     }
 
-    /// Returns whether a contender holds a lock, so that there is nothing to wait for.
-    fn is_calm(&self, job: &Job, stage: &Stage) -> bool {
-        let mut all = Contender::all(job.schedule.contenders);
+    /// Returns whether a contender holds a lock and knows it, so that there is nothing to wait for.
+    fn is_calm(&self, run: &Run, stage: &Stage) -> bool {
+        let knows = |one| !run.setup.tells_beliefs || run.believes(one);
+        let mut all = Contender::all(run.setup.contenders);
         self.changed.is_empty()
             && self.changed_services.is_empty()
-            && all.any(|one| stage.holds(one).0 > 0)
+            && all.any(|one| stage.holds(one).0 > 0 && knows(one))
     }
 
     async fn until_it_competes(&self, stage: &Stage, name: Contender, process: &Process) {
