@@ -83,7 +83,7 @@ struct State {
     met: BTreeSet<usize>,
     /// What the world has to do, in order.
     orders: VecDeque<Action>,
-    /// What ends by itself, and when.
+    /// The actions with a duration that are under way, and when each ends.
     ends: Vec<(Timestamp, End)>,
     /// All requests so far, in order.
     places: Vec<Place>,

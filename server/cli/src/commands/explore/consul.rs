@@ -26,7 +26,7 @@ impl Consul {
     /// Finds out which Consul there is.
     ///
     /// # Errors
-    /// The address is none of this machine, nobody answers there, or the release is unknown.
+    /// The address is not loopback, the connection fails, or the release is unknown.
     pub(super) async fn at(text: &str) -> Result<Self, String> {
         let plain = text.strip_prefix("http://").unwrap_or(text);
         let plain = plain.trim_end_matches('/');
@@ -106,7 +106,7 @@ impl Consul {
     /// Sends a request, and returns the whole response.
     ///
     /// # Errors
-    /// There is none.
+    /// The connection fails.
     pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
         let mut request = request.map(Full::new);
         let target = request.uri().path_and_query();

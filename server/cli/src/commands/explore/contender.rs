@@ -118,7 +118,7 @@ impl Process {
         Ok(())
     }
 
-    /// Notes in the history that the process has ended by itself, once. Returns whether it runs.
+    /// Returns whether the process runs. When it has ended without a schedule, this records it in the history, once.
     pub(super) fn look(&self) -> bool {
         let mut running = self.running.lock();
         let Some(process) = running.as_mut() else {

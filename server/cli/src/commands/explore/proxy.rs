@@ -234,7 +234,7 @@ impl Proxy {
     /// Waits for an answer.
     ///
     /// # Errors
-    /// The link is cut before, or there is none.
+    /// The link is cut before the answer arrives, or the real Consul does not answer.
     async fn unless_cut(
         &self,
         answer: impl Future<Output = Result<Response<Bytes>, Cut>>,
