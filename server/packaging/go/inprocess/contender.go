@@ -54,7 +54,7 @@ func (c *Contender) Context() context.Context { return c.ctx }
 func (c *Contender) Client() *http.Client { return c.client }
 
 // Dial makes a connection to this run's server, whatever the address is. It is for clients with a transport of their own,
-// as its DialContext.
+// as its DialContext. An http.Transport repeats its runs with DisableKeepAlives: else requests race for idle connections.
 func (c *Contender) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	made := &connection{by: c}
 	made.changed.L = &made.lock
