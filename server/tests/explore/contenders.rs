@@ -133,18 +133,25 @@ async fn watch(client: &Client, contender: &Contender, kind: Kind) {
             drop(client.kv().put(WATCHED, number.to_string()).await);
         }
     }
-    let mut highest = 0;
-    while kind == Kind::HighestIndex {
-        let waiting = client.with(QueryOptions::new().index(highest));
-        match waiting.kv().get(WATCHED).await {
-            Ok(answer) => highest = highest.max(answer.meta.index),
-            Err(_) => sleep(SECOND).await,
-        }
+    if kind == Kind::HighestIndex {
+        return watch_from_the_highest_index(client).await;
     }
     let mut watch = client.watch_key(WATCHED);
     loop {
         if watch.next().await.is_err() {
             sleep(SECOND).await;
+        }
+    }
+}
+
+/// Keeps the highest index, also after the index was reset.
+async fn watch_from_the_highest_index(client: &Client) {
+    let mut highest = 0;
+    loop {
+        let waiting = client.with(QueryOptions::new().index(highest));
+        match waiting.kv().get(WATCHED).await {
+            Ok(answer) => highest = highest.max(answer.meta.index),
+            Err(_) => sleep(SECOND).await,
         }
     }
 }
