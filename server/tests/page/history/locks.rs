@@ -69,6 +69,25 @@ fn two_exclusive_workers_are_watched_live() {
     page.is_clean();
 }
 
+/// A worker that does not notice that its lock is lost: what it believes is drawn beside who holds.
+#[test]
+fn beliefs_are_drawn_beside_holders() {
+    let Some(mut page) = Page::frozen("dc1/locks") else {
+        return;
+    };
+    let first = worker(&page.server, "worker-1");
+    assert!(acquire(&page.server, &first));
+    page.server.note_belief("worker-1", true, None);
+    page.until("document.querySelector('.lock-bar.belief.open')?.textContent === 'worker-1'");
+    page.server.advance(Duration::from_secs(40));
+    page.until("!document.querySelector('.lock-bar.open:not(.belief)')");
+    page.server.note_belief("worker-1", false, None);
+    page.until("document.querySelector('.lock-bar.belief')?.title.includes('until 0:00:40.000 (40.0s): it said so')");
+    page.until("document.querySelector('.lock-bar.belief').title.startsWith('worker-1 believed that it held a lock from 0:00:00.000')");
+    page.press("Fit");
+    page.is_clean();
+}
+
 #[test]
 fn the_time_is_zoomed_and_moved() {
     let Some(mut page) = Page::frozen("dc1/locks") else {

@@ -168,7 +168,7 @@ document.addEventListener("visibilitychange", () => {
     }, HIDDEN_MS);
   } else if (!events) connect();
 });
-want(/^(acquire|release|lock-delay|session-(created|ended)|control)/);
+want(/^(acquire|release|lock-delay|belief|session-(created|ended)|control)/);
 on("wanted", () => {
   if (events && kinds !== wanted()) connect();
 });

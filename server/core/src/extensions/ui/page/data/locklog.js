@@ -1,4 +1,4 @@
-// Who held which key and when, made of the records of locks.
+// Who held which key and when, and who believed so, made of the records of locks.
 
 import { control } from "./api.js";
 import { changes } from "../core/signal.js";
@@ -11,12 +11,14 @@ const LOCK_KINDS = [
   "lock-delay-ended",
   "session-created",
   "session-ended",
+  "belief",
   "control",
 ];
 /** How many bars and marks a key keeps. */
 const KEPT = 1000;
 
-export const locks = { rows: new Map(), sessions: new Map(), isLoaded: false };
+/** `beliefs` has a row for each program that says what it believes. */
+export const locks = { rows: new Map(), beliefs: new Map(), sessions: new Map(), isLoaded: false };
 /** Records that came while the older ones were being read. */
 let waiting = null;
 let last = 0;
@@ -30,6 +32,14 @@ function rowOf(key) {
   row.version += 1;
   row.touched = performance.now();
   return row;
+}
+
+function believe({ number, at_ms: at, program, holds }) {
+  if (!locks.beliefs.has(program)) locks.beliefs.set(program, { program, bars: [] });
+  const { bars } = locks.beliefs.get(program);
+  const bar = open(bars);
+  if (holds && !bar) push(bars, { session: program, from: at, to: null, cause: "", began: number, ended: null });
+  if (bar && !holds) Object.assign(bar, { to: at, cause: "it said so", ended: number });
 }
 
 function push(list, item) {
@@ -60,6 +70,8 @@ function take(record) {
     if (bar) Object.assign(bar, { to: at, cause: record.cause, ended: number });
   } else if (kind === "acquire-refused") {
     push(rowOf(key).refused, { at, session, cause: record.cause, number });
+  } else if (kind === "belief") {
+    believe(record);
   } else if (kind === "lock-delay-began") {
     push(rowOf(key).delays, { from: at, to: at + record.lasts_ms, number });
   } else if (kind === "lock-delay-ended") {
@@ -88,7 +100,7 @@ export function addLockRecord(record) {
 
 /** Reads what happened to locks before the page was opened. Returns the last record of each key. */
 export async function loadLocks() {
-  Object.assign(locks, { rows: new Map(), sessions: new Map(), isLoaded: false });
+  Object.assign(locks, { rows: new Map(), beliefs: new Map(), sessions: new Map(), isLoaded: false });
   last = 0;
   waiting = [];
   const kinds = LOCK_KINDS.map((kind) => `kind=${kind}`).join("&");

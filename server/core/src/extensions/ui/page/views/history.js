@@ -19,7 +19,7 @@ import { table } from "../widgets/table.js";
 /** Kinds by what they are about. */
 const GROUPS = {
   "": ["Everything", /./],
-  locks: ["Locks", /^(acquire|release|lock-delay)/],
+  locks: ["Locks", /^(acquire|release|lock-delay|belief)/],
   keys: ["Keys", /^(key-|write-refused|acquire|release|tombstones)/],
   sessions: ["Sessions", /^session-/],
   requests: ["Requests", /^(request|answer|blocked|woken|held)$/],

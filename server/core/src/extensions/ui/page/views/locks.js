@@ -1,4 +1,5 @@
-// Locks over time: a row for each key, a bar for each holder, lock-delays, refused acquires, and why each lock was lost.
+// Locks over time: a row for each key, a bar for each holder, lock-delays, refused acquires, and why each lock was lost; and
+// a row for each program that says when it believes that it holds a lock.
 
 import { clock, now } from "../core/clock.js";
 import { button, el, fill, link, show } from "../core/dom.js";
@@ -46,7 +47,11 @@ function rowsOf(filter) {
       note: row.refused.length ? `${row.refused.length.toLocaleString("en")} refused` : "",
     });
   }
-  return rows.filter((row) => row.key.includes(filter)).sort((one, other) => (one.title < other.title ? -1 : 1));
+  rows.sort((one, other) => (one.title < other.title ? -1 : 1));
+  for (const { program, bars } of locks.beliefs.values()) {
+    rows.push({ key: `believes ${program}`, title: program, note: "believes that it holds", bars, isBelief: true });
+  }
+  return rows.filter((row) => row.key.includes(filter));
 }
 
 /** When something first and last happened to locks; `null` where nothing has. What is held happens now. */
@@ -64,7 +69,8 @@ function eventful(rows) {
   return times.length ? [Math.min(...times), Math.min(now(), Math.max(...times))] : null;
 }
 
-const storyOf = (row, bar) => href("locks", { lock: row.key, story: numberOf(bar) });
+const storyOf = (row, bar) =>
+  row.isBelief ? href("history", { at: numberOf(bar) }) : href("locks", { lock: row.key, story: numberOf(bar) });
 
 export function mount(root) {
   const life = scope();
@@ -102,11 +108,12 @@ export function mount(root) {
   const shown = () => [...tracks.values()].filter((one) => one.track.node.isConnected);
 
   /** What a row is made of. It stays, so that the focus does. */
-  function parts(key) {
+  function parts({ key, isBelief }) {
     if (!tracks.has(key)) {
       const own = track(storyOf);
-      const note = link("", href("history", { kind: "locks", key }), { class: "quiet small-text", hidden: true });
-      const name = keyLink(key);
+      const records = { kind: "locks", ...(isBelief ? { text: "believes" } : { key }) };
+      const note = link("", href("history", records), { class: "quiet small-text", hidden: true });
+      const name = isBelief ? el("span", { class: "mono" }) : keyLink(key);
       own.node.addEventListener("click", (event) => {
         if (event.target.closest("a")) return;
         event.stopPropagation();
@@ -130,13 +137,13 @@ export function mount(root) {
     label: "Locks over time",
     rowHeight: 60,
     columns: [
-      { name: "Key", width: "clamp(7rem, 22%, 18rem)", class: "lock-key", cell: (row) => parts(row.key).head },
+      { name: "Key", width: "clamp(7rem, 22%, 18rem)", class: "lock-key", cell: (row) => parts(row).head },
       {
         name: view.axis,
         width: "minmax(0, 1fr)",
         class: "lock-track",
         cell: (row) => {
-          const one = parts(row.key);
+          const one = parts(row);
           drawTrack(one);
           return one.track.node;
         },

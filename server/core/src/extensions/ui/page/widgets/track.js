@@ -46,17 +46,18 @@ function barsOf(row, view, from, to) {
     if (pixels === last) continue;
     last = pixels;
     const name = nameFor(bar.session);
+    const does = row.isBelief ? "believed that it held a lock" : `held ${row.title}`;
     const end =
-      bar.to === null ? "still holds it" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
+      bar.to === null ? "until now" : `until ${moment(bar.to)} (${duration(bar.to - bar.from)}): ${endOf(bar)}`;
     const lanes = Math.max(1, row.lanes ?? 1);
     const style = { "--hue": hueOf(bar.session), ...(lanes > 1 && { "--lane": bar.lane % lanes, "--lanes": lanes }) };
     parts.push({
       id: `bar ${bar.began ?? bar.from} ${bar.session}`,
-      class: `lock-bar${bar.to === null ? " open" : ""}`,
+      class: `lock-bar${bar.to === null ? " open" : ""}${row.isBelief ? " belief" : ""}`,
       from: bar.from,
       to: bar.to,
       text: name,
-      label: `${name} held ${row.title} from ${moment(bar.from)}, ${end}`,
+      label: `${name} ${does} from ${moment(bar.from)}, ${end}`,
       style,
       bar,
     });
