@@ -101,9 +101,9 @@ pub enum What {
         /// The key.
         key: String,
     },
-    /// A key was deleted.
+    /// A key was deleted, or all keys with a prefix.
     Deleted {
-        /// The key.
+        /// The key or the prefix.
         key: String,
     },
     /// A session acquired a key.
@@ -311,9 +311,11 @@ fn what(happened: &Happened) -> Option<What> {
         Happened::KeyWritten { key } => What::Written {
             key: key.to_string(),
         },
-        Happened::KeyDeleted { key } => What::Deleted {
-            key: key.to_string(),
-        },
+        Happened::KeyDeleted { key } | Happened::KeyTreeDeleted { prefix: key, .. } => {
+            What::Deleted {
+                key: key.to_string(),
+            }
+        }
         Happened::Belief {
             program,
             holds,

@@ -35,6 +35,7 @@
 //! ```
 
 mod contenders;
+mod plain;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +46,7 @@ use tokio::runtime;
 use crate::{Builder, Server};
 pub use contenders::Contender;
 use contenders::Tasks;
+pub use plain::{Judge, contender_address};
 #[doc(inline)]
 pub use proconsul_explore::{
     Action, Broken, Decision, Finding, Judgement, Limits, Options, Outcome, ParseError, Place,

@@ -11,6 +11,7 @@
 
 mod book;
 mod contenders;
+mod plain;
 
 use proconsul::explore::{Explore, Property, Report, Schedule};
 
