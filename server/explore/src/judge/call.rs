@@ -136,7 +136,7 @@ fn has(query: &str, name: &str) -> bool {
 }
 
 /// Decodes `%2F` and the like.
-fn decoded(path: &str) -> String {
+pub(crate) fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let [first, others @ ..] = rest {

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use crate::contender::Contender;
 use crate::run::Run;
+pub(crate) use call::decoded;
 use story::Story;
 
 proconsul_engine::named! {
@@ -38,9 +39,6 @@ proconsul_engine::named! {
         Ended "ended" "A contender ends by itself.",
     }
 }
-
-/// Why nothing about locks is judged.
-pub(crate) const NO_LOCK: &str = "nobody has acquired a lock";
 
 /// What a verdict needs to know beside the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -185,7 +183,7 @@ fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
             Property::StaleWrite,
             Property::NobodyLeads,
         ];
-        missing.extend(of_locks.map(|property| (property, NO_LOCK)));
+        missing.extend(of_locks.map(|property| (property, "nobody has acquired a lock")));
     } else if story.locks.is_empty() {
         let why = "no two contenders use the same lock";
         missing.push((Property::NobodyLeads, why));

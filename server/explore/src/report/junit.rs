@@ -248,7 +248,10 @@ mod tests {
     #[test]
     fn a_search_that_judged_nothing_is_a_warning() {
         let mut report = samples::not_broken();
-        report.summary.not_judged = vec![(Property::TwoHolders, crate::judge::NO_LOCK)];
+        report.summary.not_judged = vec![
+            (Property::TwoHolders, "nobody has acquired a lock"),
+            (Property::MissedValue, "no contender has watched anything"),
+        ];
         let line = annotation(&report).expect("nothing was judged");
         assert_eq!(
             line,

@@ -14,7 +14,7 @@ pub(crate) mod timeline;
 use std::fmt;
 use std::time::Duration;
 
-use crate::judge::NO_LOCK;
+use crate::judge::Property;
 use crate::search::{Broken, Options, Purpose, Search, Summary};
 
 /// The outcome of a search: broken, not broken in so many runs, or not judged. It is never "correct".
@@ -62,11 +62,16 @@ impl Report {
         self.summary.takeovers * 2 < self.summary.tried()
     }
 
-    /// Returns whether nothing was found, and nothing could have been: nobody acquired a lock or watched a key.
+    /// Returns whether nothing was found, and nothing that was wanted could be judged: nobody acquired a lock or watched a key.
     #[must_use]
     pub fn is_not_judged(&self) -> bool {
-        let mut reasons = self.summary.not_judged.iter();
-        self.broken.is_none() && reasons.any(|(_, why)| *why == NO_LOCK)
+        let not_judged = &self.summary.not_judged;
+        let is_missing = |property| not_judged.iter().any(|(missing, _)| *missing == property);
+        let mut wanted = match self.options.limits.only.as_slice() {
+            [] => [Property::TwoHolders, Property::MissedValue].iter(),
+            only => only.iter(),
+        };
+        self.broken.is_none() && wanted.all(|property| is_missing(*property))
     }
 }
 
@@ -74,11 +79,11 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.broken {
             Some(broken) => fmt_broken(broken, formatter)?,
-            None if self.is_not_judged() => {
-                writeln!(formatter, "not judged: nobody has acquired a lock")?;
-            }
+            None if self.is_not_judged() => writeln!(formatter, "not judged: {}", self.why_not())?,
             None => {
-                writeln!(formatter, "not broken in {} runs", self.summary.tried())?;
+                let all: u64 = self.summary.runs.values().sum();
+                let runs = Some(self.summary.tried()).filter(|tried| *tried > 0);
+                writeln!(formatter, "not broken in {} runs", runs.unwrap_or(all))?;
             }
         }
         self.fmt_summary(formatter)
@@ -118,6 +123,12 @@ fn fmt_broken(broken: &Broken, formatter: &mut fmt::Formatter<'_>) -> fmt::Resul
 }
 
 impl Report {
+    /// Returns why the first of the wanted properties is not judged.
+    fn why_not(&self) -> &'static str {
+        let first = self.summary.not_judged.first();
+        first.map_or("there was no run", |(_, why)| why)
+    }
+
     fn fmt_summary(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let summary = &self.summary;
         let runs = summary.runs.iter();
@@ -175,4 +186,36 @@ impl Report {
 )]
 fn rate(runs: u64, took: Duration) -> u64 {
     (runs as f64 / took.as_secs_f64().max(0.001)).round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_replay_that_breaks_nothing_says_in_how_many_runs() {
+        let mut report = samples::not_broken();
+        report.summary.runs = [(Purpose::Replay, 20)].into();
+        let text = report.to_string();
+        assert!(text.starts_with("not broken in 20 runs\n"), "{text}");
+    }
+
+    #[test]
+    fn a_property_that_is_not_judged_is_not_called_not_broken() {
+        let mut report = samples::not_broken();
+        let why = "no two contenders use the same lock";
+        report.summary.not_judged = vec![(Property::NobodyLeads, why)];
+        assert!(!report.is_not_judged());
+        report.options.limits.only = vec![Property::NobodyLeads];
+        assert!(report.is_not_judged());
+        let text = report.to_string();
+        assert!(text.starts_with(&format!("not judged: {why}\n")), "{text}");
+    }
+
+    #[test]
+    fn a_search_of_a_watch_alone_is_judged() {
+        let mut report = samples::not_broken();
+        report.summary.not_judged = vec![(Property::TwoHolders, "nobody has acquired a lock")];
+        assert!(!report.is_not_judged());
+    }
 }

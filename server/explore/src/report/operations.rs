@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proconsul_engine::faults::RequestKind;
 
 use crate::contender::Contender;
+use crate::judge::decoded;
 use crate::run::{Event, Run, What};
 
 /// What the director notes at a request that only takes the time of an ordinary network.
@@ -210,19 +211,6 @@ fn without_token(target: &str) -> String {
         [] => path.to_owned(),
         _ => format!("{path}?{}", kept.join("&")),
     }
-}
-
-/// Decodes `%2F` and the like.
-fn decoded(path: &str) -> String {
-    let mut bytes = Vec::with_capacity(path.len());
-    let mut rest = path.as_bytes();
-    while let [first, others @ ..] = rest {
-        let code = others.get(..2).filter(|_| *first == b'%');
-        let code = code.and_then(|hex| u8::from_str_radix(std::str::from_utf8(hex).ok()?, 16).ok());
-        bytes.push(code.unwrap_or(*first));
-        rest = if code.is_some() { &others[2..] } else { others };
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 #[cfg(test)]
