@@ -1,17 +1,18 @@
 //! Contenders with and without bugs.
 
-use std::future::ready;
+use std::future::{pending, ready};
 use std::time::Duration;
 
 use proconsul::explore::Contender;
 use proconsul_client::recipes::{Election, Keeper, Lock};
-use proconsul_client::{Client, Connector, Error, NewSession, QueryOptions};
+use proconsul_client::{Client, Connector, Error, NewSession, Pair, SessionId};
 use tokio::time::sleep;
 
-const SECOND: Duration = Duration::from_secs(1);
+use crate::watches;
+
+pub(super) const SECOND: Duration = Duration::from_secs(1);
 const TTL: Duration = Duration::from_secs(10);
 const KEY: &str = "service/leader";
-const WATCHED: &str = "config/value";
 
 /// What kind of contender it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,10 +31,26 @@ pub(super) enum Kind {
     BeginsAnew,
     /// Three refused acquires in a row are enough (bug 7).
     TriesThrice,
+    /// A look at the lock that is answered 429 is taken for its loss, and the session is kept (bug 3).
+    GivesUpAtLimit,
     /// The client's watch of a key that another contender writes.
     Watch,
     /// A watch that goes on with the highest index that it has seen (bug 1).
     HighestIndex,
+    /// A watch that asks for a wait without a unit, and takes the error for nothing new (bug 6).
+    WaitWithoutUnit,
+    /// A watch that goes on with its index when the key is deleted (bug 9).
+    IgnoresDeletion,
+}
+
+impl Kind {
+    fn watches(self) -> bool {
+        use Kind::{HighestIndex, IgnoresDeletion, WaitWithoutUnit, Watch};
+        matches!(
+            self,
+            Watch | HighestIndex | WaitWithoutUnit | IgnoresDeletion
+        )
+    }
 }
 
 fn client(contender: &Contender, timeout: Duration) -> Client {
@@ -48,19 +65,20 @@ pub(super) async fn contend(contender: Contender, kind: Kind) {
     let is_careful = matches!(kind, Kind::Election | Kind::Lock | Kind::LockIndex);
     let timeout = if is_careful { 2 * SECOND } else { 60 * SECOND };
     let client = client(&contender, timeout);
-    if matches!(kind, Kind::Watch | Kind::HighestIndex) {
-        return watch(&client, &contender, kind).await;
+    if kind.watches() {
+        return watches::contend(&client, &contender, kind).await;
     }
     loop {
         let led = match kind {
             Kind::Election => lead(&client, &contender).await,
             Kind::Lock | Kind::LockIndex => hold(&client, &contender, kind).await,
+            Kind::GivesUpAtLimit => monitor(&client, &contender).await,
             _ => by_hand(&client, &contender, kind).await,
         };
         contender.lost();
         if led.is_ok() && kind == Kind::TriesThrice {
             // It has given up.
-            std::future::pending::<()>().await;
+            pending::<()>().await;
         }
         sleep(SECOND).await;
     }
@@ -88,6 +106,32 @@ async fn hold(client: &Client, contender: &Contender, kind: Kind) -> Result<(), 
     contender.holds(token);
     held.lost().await;
     Ok(())
+}
+
+/// Looks at its lock once a second, and never again once Consul has had too many requests.
+async fn monitor(client: &Client, contender: &Contender) -> Result<(), Error> {
+    let session = Keeper::start(client, NewSession::new().ttl(TTL)).await?;
+    let acquire = client.kv().write(KEY, contender.name());
+    while !acquire.clone().acquire(session.id()).await? {
+        sleep(SECOND).await;
+    }
+    contender.holds(None);
+    loop {
+        sleep(SECOND).await;
+        match client.kv().get(KEY).await {
+            Err(error) if error.status() == Some(429) => break,
+            Ok(answer) if !is_held(answer.value.as_ref(), session.id()) => {
+                return Err(Error::SessionLost);
+            }
+            _ => {}
+        }
+    }
+    contender.lost();
+    pending().await
+}
+
+fn is_held(pair: Option<&Pair>, by: &SessionId) -> bool {
+    pair.is_some_and(|pair| pair.session.as_ref() == Some(by))
 }
 
 /// Locks without a recipe, each with a bug.
@@ -121,37 +165,5 @@ async fn by_hand(client: &Client, contender: &Contender, kind: Kind) -> Result<(
             return Err(Error::SessionLost);
         }
         kv.put("work/item", contender.name()).await?;
-    }
-}
-
-/// The first contender writes a key, the others watch it.
-async fn watch(client: &Client, contender: &Contender, kind: Kind) {
-    if contender.number() == 0 {
-        for number in 1_u32.. {
-            sleep(5 * SECOND).await;
-            // The next value follows soon.
-            drop(client.kv().put(WATCHED, number.to_string()).await);
-        }
-    }
-    if kind == Kind::HighestIndex {
-        return watch_from_the_highest_index(client).await;
-    }
-    let mut watch = client.watch_key(WATCHED);
-    loop {
-        if watch.next().await.is_err() {
-            sleep(SECOND).await;
-        }
-    }
-}
-
-/// Keeps the highest index, also after the index was reset.
-async fn watch_from_the_highest_index(client: &Client) {
-    let mut highest = 0;
-    loop {
-        let waiting = client.with(QueryOptions::new().index(highest));
-        match waiting.kv().get(WATCHED).await {
-            Ok(answer) => highest = highest.max(answer.meta.index),
-            Err(_) => sleep(SECOND).await,
-        }
     }
 }

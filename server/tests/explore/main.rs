@@ -12,6 +12,7 @@
 mod book;
 mod contenders;
 mod plain;
+mod watches;
 
 use proconsul::explore::{Explore, Property, Report, Schedule};
 
@@ -102,6 +103,21 @@ fn a_contender_that_gives_up_is_found() {
 #[test]
 fn a_fencing_token_that_goes_back_is_found() {
     assert_found(Kind::LockIndex, &[Property::TokenBack]);
+}
+
+#[test]
+fn a_monitor_that_gives_up_at_a_limit_is_found() {
+    assert_found(Kind::GivesUpAtLimit, &[Property::NobodyLeads]);
+}
+
+#[test]
+fn a_watch_that_waits_without_a_unit_is_found() {
+    assert_found(Kind::WaitWithoutUnit, &[Property::BusyLoop]);
+}
+
+#[test]
+fn a_watch_that_ignores_a_deletion_is_found() {
+    assert_found(Kind::IgnoresDeletion, &[Property::BusyLoop]);
 }
 
 #[test]
