@@ -29,8 +29,9 @@ pub enum Action {
     Empty,
     /// The token of the request is revoked.
     RevokeToken,
-    /// Every index goes back, as with a server that is restored.
-    LowerIndexes,
+    /// Consul is away for a second, and is then another one with the same keys: without sessions and lock-delays, and with
+    /// indexes that begin anew.
+    Rebuild,
     /// The sessions of a contender are destroyed by somebody else.
     DestroySessions(Contender),
     /// The check of the node turns critical, which ends all sessions on it, and then passes again.
@@ -54,6 +55,9 @@ pub enum Action {
     Restart(Contender, Duration),
 }
 
+/// How long [`Action::Rebuild`] takes.
+pub(crate) const REBUILT_AFTER: Duration = Duration::from_secs(1);
+
 /// Each kind of action, and what allows it: statements of the contract, or what lies outside of Consul.
 const SOURCES: &[(&str, &str)] = &[
     ("delay", "the network"),
@@ -65,7 +69,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("wake", "kv.md 5.4"),
     ("empty", "cluster.md 3.15"),
     ("revoke-token", "acl.md 2"),
-    ("lower-indexes", "kv.md 4.3; operator.md 6"),
+    ("rebuild", "kv.md 4.3.r5"),
     ("destroy-sessions", "session.md 3.1.r1"),
     ("fail-node", "session.md 3.1.r2"),
     ("delete-lock", "kv.md 3; session.md 3.3.r2"),
@@ -128,7 +132,7 @@ impl Action {
             Self::Wake => "wake",
             Self::Empty => "empty",
             Self::RevokeToken => "revoke-token",
-            Self::LowerIndexes => "lower-indexes",
+            Self::Rebuild => "rebuild",
             Self::DestroySessions(_) => "destroy-sessions",
             Self::FailNode => "fail-node",
             Self::DeleteLock(_) => "delete-lock",
@@ -236,7 +240,7 @@ impl FromStr for Action {
             ["wake"] => Self::Wake,
             ["empty"] => Self::Empty,
             ["revoke-token"] => Self::RevokeToken,
-            ["lower-indexes"] => Self::LowerIndexes,
+            ["rebuild"] => Self::Rebuild,
             ["destroy-sessions", one] => Self::DestroySessions(one.parse()?),
             ["fail-node"] => Self::FailNode,
             ["delete-lock", one] => Self::DeleteLock(one.parse()?),
@@ -285,7 +289,7 @@ mod tests {
             "wake",
             "empty",
             "revoke-token",
-            "lower-indexes",
+            "rebuild",
             "destroy-sessions a",
             "fail-node",
             "delete-lock b",

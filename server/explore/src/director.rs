@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -18,7 +18,7 @@ use proconsul_engine::sync::{Event, either};
 use proconsul_store::Store;
 use proconsul_store::timestamp::Timestamp;
 
-use crate::action::Action;
+use crate::action::{Action, REBUILT_AFTER};
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
 
@@ -98,8 +98,11 @@ struct Of {
     counts: BTreeMap<RequestKind, u32>,
     /// The keys that its sessions hold.
     holds: BTreeSet<String>,
-    silent: bool,
-    cut: bool,
+    /// How many actions silence its link, cut it, make it stand still and keep it killed.
+    silences: u32,
+    cuts: u32,
+    pauses: u32,
+    kills: u32,
     /// Whether a request of it waits until the world has acted.
     waits: bool,
     recent: VecDeque<Timestamp>,
@@ -111,6 +114,7 @@ struct Of {
 enum End {
     Silence(Contender),
     Cut(Contender),
+    Rebuild,
     Pause(Contender),
     Restart(Contender),
     Wake,
@@ -124,7 +128,7 @@ impl fmt::Debug for Stage {
 }
 
 impl Stage {
-    /// Lets the schedule direct the server until the end of the run.
+    /// Lets the schedule direct the server for as long as the stage exists.
     #[must_use]
     pub fn new(schedule: &Schedule, controls: &Controls) -> Arc<Self> {
         let contenders = Contender::all(schedule.contenders);
@@ -138,7 +142,7 @@ impl Stage {
             }),
             changed: Event::default(),
         });
-        controls.direct(Some(Arc::clone(&stage) as Arc<dyn Director>));
+        controls.direct(Some(Arc::new(Directed(Arc::downgrade(&stage)))));
         stage
     }
 
@@ -212,7 +216,14 @@ impl Stage {
         };
         match action {
             Action::Wake => ends(WAKE_AFTER, End::Wake),
-            Action::LowerIndexes => self.controls.lower_indexes(INDEXES_BACK),
+            Action::Rebuild => {
+                self.controls.change_leader(true);
+                self.controls.lower_indexes(INDEXES_BACK);
+                let mut state = self.state.lock();
+                state.contenders.iter_mut().for_each(|of| of.cuts += 1);
+                drop(state);
+                ends(REBUILT_AFTER, End::Rebuild);
+            }
             Action::LoseLeader => {
                 let loss = LeaderLoss::begins(Phase::Unreachable, Duration::from_secs(2));
                 let loss = loss.then(Phase::Electing, Duration::from_secs(1));
@@ -223,25 +234,33 @@ impl Stage {
                 self.controls.change_leader(*ends_lock_delays);
             }
             Action::Silence(one, lasts) => {
-                self.state.lock().contenders[one.index()].silent = true;
+                self.state.lock().contenders[one.index()].silences += 1;
                 if let Some(lasts) = lasts {
                     ends(*lasts, End::Silence(*one));
                 }
             }
             Action::Cut(one, lasts) => {
-                self.state.lock().contenders[one.index()].cut = true;
+                self.state.lock().contenders[one.index()].cuts += 1;
                 if let Some(lasts) = lasts {
                     ends(*lasts, End::Cut(*one));
                 }
             }
             Action::Pause(one, lasts) => {
                 // What it has sent before arrives after the pause, as through a slow network.
-                self.state.lock().contenders[one.index()].silent = true;
+                let mut state = self.state.lock();
+                let of = &mut state.contenders[one.index()];
+                of.silences += 1;
+                of.pauses += 1;
+                drop(state);
                 contenders.pause(*one, true);
                 ends(*lasts, End::Pause(*one));
             }
             Action::Restart(one, lasts) => {
-                self.state.lock().contenders[one.index()].cut = true;
+                let mut state = self.state.lock();
+                let of = &mut state.contenders[one.index()];
+                of.cuts += 1;
+                of.kills += 1;
+                drop(state);
                 contenders.run(*one, false);
                 ends(*lasts, End::Restart(*one));
             }
@@ -264,8 +283,11 @@ impl Stage {
         let mut state = self.state.lock();
         state.read_history(&self.controls);
         match action {
-            Action::DestroySessions(one) => {
-                let own = state.sessions.iter().filter(|(_, of)| *of == one);
+            Action::DestroySessions(_) | Action::Rebuild => {
+                let own = state.sessions.iter().filter(|(_, of)| match action {
+                    Action::DestroySessions(one) => *of == one,
+                    _ => true,
+                });
                 own.map(|(session, _)| Change::DestroySession(session.clone()))
                     .collect()
             }
@@ -311,15 +333,21 @@ impl Stage {
         };
         for (_, end) in due {
             match end {
-                End::Silence(one) => self.state.lock().contenders[one.index()].silent = false,
-                End::Cut(one) => self.state.lock().contenders[one.index()].cut = false,
+                End::Silence(one) => self.state.lock().contenders[one.index()].silences -= 1,
+                End::Cut(one) => self.state.lock().contenders[one.index()].cuts -= 1,
+                End::Rebuild => {
+                    let mut state = self.state.lock();
+                    state.contenders.iter_mut().for_each(|of| of.cuts -= 1);
+                }
                 End::Pause(one) => {
-                    self.state.lock().contenders[one.index()].silent = false;
-                    contenders.pause(one, false);
+                    if self.state.lock().contenders[one.index()].goes_on() {
+                        contenders.pause(one, false);
+                    }
                 }
                 End::Restart(one) => {
-                    self.state.lock().contenders[one.index()].cut = false;
-                    contenders.run(one, true);
+                    if self.state.lock().contenders[one.index()].starts() {
+                        contenders.run(one, true);
+                    }
                 }
                 End::Wake => drop(self.controls.wake("")),
                 End::NewLeader => self.controls.change_leader(false),
@@ -345,11 +373,27 @@ impl fmt::Display for End {
         match self {
             Self::Silence(one) => write!(formatter, "the silence of {one}"),
             Self::Cut(one) => write!(formatter, "the cut of {one}"),
+            Self::Rebuild => formatter.write_str("the time without Consul"),
             Self::Pause(one) => write!(formatter, "the pause of {one}"),
             Self::Restart(one) => write!(formatter, "the restart of {one}"),
             Self::Wake => formatter.write_str("the time before a wake without a change"),
             Self::NewLeader => formatter.write_str("the loss of the leader"),
         }
+    }
+}
+
+/// What the server has of the stage, which has the server.
+#[derive(Debug)]
+struct Directed(Weak<Stage>);
+
+impl Director for Directed {
+    fn arrived(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        self.0.upgrade()?.arrived(asked, now)
+    }
+
+    fn link(&self, client: Option<IpAddr>) -> Link {
+        let stage = self.0.upgrade();
+        stage.map_or(Link::Up, |stage| stage.link(client))
     }
 }
 
@@ -413,8 +457,8 @@ impl Director for Stage {
         let contender = client.and_then(Contender::at);
         let of = contender.and_then(|contender| state.contenders.get(contender.index()));
         match of {
-            Some(of) if of.cut => Link::Cut,
-            Some(of) if of.silent || of.waits => Link::Silent,
+            Some(of) if of.cuts > 0 => Link::Cut,
+            Some(of) if of.silences > 0 || of.waits => Link::Silent,
             _ => Link::Up,
         }
     }
@@ -439,6 +483,20 @@ fn effect_of(action: &Action) -> Option<Effect> {
 }
 
 impl Of {
+    /// Ends a pause. Returns whether it was the last one.
+    fn goes_on(&mut self) -> bool {
+        self.silences -= 1;
+        self.pauses -= 1;
+        self.pauses == 0
+    }
+
+    /// Ends the time after a kill. Returns whether no other goes on.
+    fn starts(&mut self) -> bool {
+        self.cuts -= 1;
+        self.kills -= 1;
+        self.kills == 0
+    }
+
     /// Counts a request. Returns whether there have been too many of them in a short time.
     fn is_busy_at(&mut self, now: Timestamp) -> bool {
         self.recent.push_back(now);

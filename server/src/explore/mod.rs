@@ -161,7 +161,8 @@ impl Explore {
         Report::of(&search, time::elapsed() - began, found_after)
     }
 
-    /// Runs one schedule, such as one that a search has found, and returns what it breaks.
+    /// Runs one schedule, such as one that a search has found, and returns what it breaks. A run without faults before it shows
+    /// whether contenders say what they believe.
     ///
     /// # Panics
     /// The server cannot be started.
@@ -174,12 +175,19 @@ impl Explore {
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let job = Job {
+        let plain = Job {
             number: 1,
-            schedule: schedule.clone(),
+            schedule: Schedule::plain(schedule.contenders),
             seed,
             purpose: Purpose::Replay,
             wanted: None,
+            tells_beliefs: false,
+        };
+        let heard = self.run(&plain, &contender);
+        let job = Job {
+            schedule: schedule.clone(),
+            tells_beliefs: heard.run.setup.tells_beliefs,
+            ..plain
         };
         let outcome = self.run(&job, &contender);
         judge(&outcome.run, &self.options.limits)
@@ -229,7 +237,7 @@ impl Explore {
             contenders: job.schedule.contenders,
             seed: job.seed,
             guard: self.guard.clone(),
-            tells_beliefs: tasks.has_beliefs(),
+            tells_beliefs: job.tells_beliefs || tasks.has_beliefs(),
             ..Setup::default()
         };
         Outcome {
@@ -244,5 +252,19 @@ impl Explore {
         let patience = self.options.limits.bound * 2;
         let quiet = stage.quiet_since();
         quiet.is_some_and(|since| server.now().since(since) > patience && since.as_nanos() > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_does_not_keep_what_directs_it() {
+        let server = Server::builder().in_runtime().expect("a server");
+        let stage = Stage::new(&Schedule::plain(1), &server);
+        let kept = Arc::downgrade(&stage);
+        drop(stage);
+        assert!(kept.upgrade().is_none(), "it has the server, too");
     }
 }

@@ -53,7 +53,7 @@ impl Kind {
     }
 }
 
-fn client(contender: &Contender, timeout: Duration) -> Client {
+pub(super) fn client(contender: &Contender, timeout: Duration) -> Client {
     let own = contender.clone();
     let connector = Connector::new(move |_uri| ready(own.connect()));
     let builder = Client::builder().address("consul:8500").timeout(timeout);

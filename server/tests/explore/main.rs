@@ -11,6 +11,7 @@
 
 mod book;
 mod contenders;
+mod overlaps;
 mod plain;
 mod watches;
 

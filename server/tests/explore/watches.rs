@@ -22,6 +22,10 @@ pub(super) async fn contend(client: &Client, contender: &Contender, kind: Kind) 
 }
 
 async fn write(client: &Client, deletes: bool) {
+    // An index that begins anew is far below what it was.
+    for number in 0..30 {
+        drop(client.kv().put("config/other", number.to_string()).await);
+    }
     for number in 1_u32.. {
         sleep(5 * SECOND).await;
         // The next value follows soon.
@@ -42,14 +46,20 @@ async fn by_the_client(client: &Client) {
     }
 }
 
-/// Keeps the highest index, also after the index was reset.
+/// Keeps the highest index, also after the index was reset. After an error it reads without one.
 async fn from_the_highest_index(client: &Client) {
-    let mut highest = 0;
+    let (mut highest, mut known) = (0, 0);
     loop {
-        let waiting = client.with(QueryOptions::new().index(highest));
+        let waiting = client.with(QueryOptions::new().index(known));
         match waiting.kv().get(WATCHED).await {
-            Ok(answer) => highest = highest.max(answer.meta.index),
-            Err(_) => sleep(SECOND).await,
+            Ok(answer) => {
+                highest = highest.max(answer.meta.index);
+                known = highest;
+            }
+            Err(_) => {
+                sleep(SECOND).await;
+                known = 0;
+            }
         }
     }
 }

@@ -107,7 +107,7 @@ impl Controls {
         self.faults.phase(self.now())
     }
 
-    /// Lowers every index by `by`, but to 1 at the least, as after a restore: keys and sessions stay. Blocked requests
+    /// Lowers every index by `by`, but to 1 at the least, as of a Consul that was built anew: keys and sessions stay. Blocked requests
     /// are answered at once, with an index that may be lower than the one that they sent.
     pub fn lower_indexes(&self, by: u64) {
         self.engine.lower_indexes(by);

@@ -8,9 +8,9 @@ const { default: Consul } = await import(process.argv[2]);
 
 const consul = new Consul({ host, port });
 
-// The timeout is longer than the watch's wait of 30 s. Without one, old versions of the package end a read after the 5 s
-// that newer versions of Node keep an idle connection.
-const watch = consul.watch({ method: consul.kv.get, options: { key: WATCHED_KEY, timeout: 35_000 } });
+// The timeout is longer than the wait. Without one, old versions of the package end a read after the 5 s that newer versions
+// of Node keep an idle connection.
+const watch = consul.watch({ method: consul.kv.get, options: { key: WATCHED_KEY, wait: "4s", timeout: 9_000 } });
 watch.on("change", (data) => {
   if (data) say(`saw ${data.Value}`);
 });

@@ -53,7 +53,8 @@ fn tokens(story: &Story<'_>, findings: &mut Vec<Finding>) {
         let before = &story.holds[before];
         let between = Span {
             from: before.span.from,
-            to: one.at,
+            // At the same moment, too.
+            to: one.at.saturating_add(1),
         };
         let mut lowered = story.lowered.iter();
         let is_lowered = lowered.any(|moment| between.contains(moment.at));

@@ -4,7 +4,7 @@ use super::call::{Answer, Call};
 use super::nanos;
 use super::span::{At, Span};
 use super::story::{BeliefEnd, Hold, Moment, Session, Story};
-use crate::action::Action;
+use crate::action::{Action, REBUILT_AFTER};
 use crate::contender::Contender;
 use crate::run::Event;
 use crate::schedule::Decision;
@@ -106,7 +106,10 @@ impl<'a> Story<'a> {
             Action::LoseLeader => self.outages.push(lasting(Some(NO_LEADER))),
             // The token may be everybody's.
             Action::RevokeToken => self.outages.push(whole),
-            Action::LowerIndexes => self.lower(Moment { n, at }),
+            Action::Rebuild => {
+                self.outages.push(lasting(Some(REBUILT_AFTER)));
+                self.lower(Moment { n, at });
+            }
             _ => {}
         }
     }

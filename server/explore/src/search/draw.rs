@@ -137,7 +137,7 @@ fn actions(place: Place, lengths: &[Duration]) -> Vec<Action> {
         Action::LoseResponse,
         Action::Wake,
         Action::Empty,
-        Action::LowerIndexes,
+        Action::Rebuild,
         Action::FailNode,
         Action::LoseLeader,
         Action::DestroySessions(one),

@@ -143,7 +143,7 @@ fn of_watches(seen: &Seen<'_>) -> Vec<Option<Schedule>> {
     for nth in 1..=2 {
         let mut places = seen.places.iter();
         let write = places.find(|place| place.kind == RequestKind::Write && place.nth == nth);
-        schedules.push(seen.of([(write.copied(), Action::LowerIndexes)]));
+        schedules.push(seen.of([(write.copied(), Action::Rebuild)]));
     }
     for nth in 1..=2 {
         let watches = [
@@ -153,7 +153,7 @@ fn of_watches(seen: &Seen<'_>) -> Vec<Option<Schedule>> {
         ];
         for watch in watches {
             for action in [
-                Action::LowerIndexes,
+                Action::Rebuild,
                 Action::Wake,
                 Action::Error(ConsulError::NoClusterLeader),
                 Action::LoseRequest,

@@ -51,6 +51,8 @@ pub struct Job {
     pub purpose: Purpose,
     /// The property that it is to break, so that a driver may end it then; `None` for any.
     pub wanted: Option<Property>,
+    /// Whether contenders have said in an earlier run what they believe, so that they do where they say nothing.
+    pub tells_beliefs: bool,
 }
 
 /// What a run is made for.
@@ -198,10 +200,15 @@ pub struct Search {
     replayed: Option<Schedule>,
     replays_done: u32,
     is_stopped: bool,
+    tells_beliefs: bool,
 }
 
 #[derive(Debug)]
 enum Phase {
+    /// Before a schedule is only replayed, a run without faults shows whether contenders say what they believe.
+    Listen {
+        is_given: bool,
+    },
     Plain(u64),
     Try,
     Shrink(Box<Shrink>),
@@ -227,6 +234,7 @@ impl Search {
             replayed: None,
             replays_done: 0,
             is_stopped: false,
+            tells_beliefs: false,
         }
     }
 
@@ -234,7 +242,7 @@ impl Search {
     #[must_use]
     pub fn replay(options: Options, schedule: Schedule) -> Self {
         let mut search = Self::new(options);
-        search.phase = Phase::Replay(0);
+        search.phase = Phase::Listen { is_given: false };
         search.replayed = Some(schedule);
         search
     }
@@ -251,6 +259,11 @@ impl Search {
         }
         let contenders = self.options.contenders;
         let (schedule, purpose) = match &mut self.phase {
+            Phase::Listen { is_given } if !*is_given => {
+                *is_given = true;
+                let contenders = self.replayed.as_ref()?.contenders;
+                (Schedule::plain(contenders), Purpose::Plain)
+            }
             Phase::Plain(given) if *given < PLAIN => {
                 *given += 1;
                 (Schedule::plain(contenders), Purpose::Plain)
@@ -267,7 +280,7 @@ impl Search {
                 let schedule = self.replayed.as_ref().or(found)?;
                 (schedule.clone(), Purpose::Replay)
             }
-            Phase::Plain(_) | Phase::Replay(_) | Phase::Over => return None,
+            Phase::Listen { .. } | Phase::Plain(_) | Phase::Replay(_) | Phase::Over => return None,
         };
         self.last += 1;
         self.open += 1;
@@ -286,6 +299,7 @@ impl Search {
             seed,
             purpose,
             wanted: self.broken.as_ref().map(|broken| broken.finding.property),
+            tells_beliefs: self.tells_beliefs,
         })
     }
 
@@ -293,6 +307,11 @@ impl Search {
     pub fn done(&mut self, job: &Job, outcome: Outcome) -> Judgement {
         self.open = self.open.saturating_sub(1);
         let judgement = judge(&outcome.run, &self.options.limits);
+        self.tells_beliefs |= outcome.run.setup.tells_beliefs;
+        if matches!(self.phase, Phase::Listen { .. }) {
+            self.phase = Phase::Replay(0);
+            return judgement;
+        }
         *self.summary.runs.entry(job.purpose).or_default() += 1;
         self.count(&outcome, &judgement);
         match &mut self.phase {
@@ -326,7 +345,7 @@ impl Search {
             }
             Phase::Plain(_) | Phase::Try => self.tried(job, outcome, &judgement),
             // What others found first.
-            Phase::Shrink(_) | Phase::Replay(_) | Phase::Over => {}
+            Phase::Listen { .. } | Phase::Shrink(_) | Phase::Replay(_) | Phase::Over => {}
         }
         judgement
     }
@@ -425,7 +444,7 @@ impl Search {
         let is_spent = self.is_stopped || self.last >= self.options.runs;
         match &self.phase {
             Phase::Over => true,
-            Phase::Plain(_) | Phase::Try => is_spent && self.open == 0,
+            Phase::Listen { .. } | Phase::Plain(_) | Phase::Try => is_spent && self.open == 0,
             Phase::Shrink(_) | Phase::Replay(_) => false,
         }
     }
@@ -477,16 +496,38 @@ mod tests {
         }
     }
 
-    #[test]
-    fn plain_runs_are_made_again_when_their_finding_does_not_show_again() {
-        let mut search = Search::new(Options {
+    fn options() -> Options {
+        Options {
             contenders: 2,
             seed: 1,
             limits: Limits::default(),
             runs: 100,
             is_exact: false,
             replays: 1,
-        });
+        }
+    }
+
+    #[test]
+    fn who_has_said_what_it_believes_does_so_where_it_says_nothing() {
+        let schedule = "contenders 2\na acquire 1: lose-response\n".parse();
+        let mut search = Search::replay(options(), schedule.expect("a schedule"));
+        let plain = search.next_job().expect("a run without faults");
+        assert!(plain.schedule.decisions.is_empty() && !plain.tells_beliefs);
+        assert!(search.next_job().is_none(), "its outcome is needed first");
+        let mut told = outcome(false);
+        told.run.setup.tells_beliefs = true;
+        search.done(&plain, told);
+        let replay = search.next_job().expect("the schedule");
+        assert!(replay.tells_beliefs && replay.purpose == Purpose::Replay);
+        search.done(&replay, outcome(false));
+        assert!(search.is_over());
+        let runs: Vec<_> = search.summary().runs.keys().collect();
+        assert_eq!(runs, [&Purpose::Replay]);
+    }
+
+    #[test]
+    fn plain_runs_are_made_again_when_their_finding_does_not_show_again() {
+        let mut search = Search::new(options());
         let first = search.next_job().expect("a plain run");
         search.done(&first, outcome(true));
         assert!(search.broken().is_some());

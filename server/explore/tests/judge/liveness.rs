@@ -90,13 +90,13 @@ fn what_the_schedule_keeps_from_a_contender_excuses_it() {
     }
     // Its index is of before all indexes went back, so that Consul does not answer.
     is_right(
-        &format!("{away}\n3 b get lock?index=5 open\n3 > b watch 1: lower-indexes")
+        &format!("{away}\n3 b get lock?index=5 open\n3 > b watch 1: rebuild")
             .replace("open", "held"),
     );
     // It has read another index since.
     breaks(
         &format!(
-            "{away}\n3 > b read 1: lower-indexes\n3 - lower\n3.1 b get lock\n3.2 b get lock?index=500 open"
+            "{away}\n3 > b read 1: rebuild\n3 - lower\n3.1 b get lock\n3.2 b get lock?index=500 open"
         ),
         &[NobodyLeads, MissedValue],
     );

@@ -180,8 +180,8 @@ fn who_cannot_read_misses_nothing() {
     is_right(&run("6 > b read 1: lose-leader").replace("end 29", "end 17.1"));
     is_right(&run("1 > a watch 1: hold"));
     // Its index is of before all indexes went back.
-    is_right(&run("1 > a watch 1: lower-indexes").replace("open", "held"));
-    is_right(&run("0.5 > b read 1: lower-indexes\n0.5 - lower"));
+    is_right(&run("1 > a watch 1: rebuild").replace("open", "held"));
+    is_right(&run("0.5 > b read 1: rebuild\n0.5 - lower"));
     // A write shows no index, and they go back once more.
     is_right(&run("0.5 - lower\n0.7 a put config"));
     is_right(&run("0.5 - lower\n0.7 a get config\n0.9 - lower"));
@@ -196,17 +196,17 @@ fn who_cannot_read_misses_nothing() {
     breaks(&run("1 > a watch 1: empty"), &[MissedValue]);
     // It has seen the new ones.
     breaks(
-        &run("0.5 > b read 1: lower-indexes\n0.5 - lower\n0.7 a get config"),
+        &run("0.5 > b read 1: rebuild\n0.5 - lower\n0.7 a get config"),
         &[MissedValue],
     );
     // What was open when they went back is answered at once, and shows them.
     breaks(
-        &run("0.5 > b read 1: lower-indexes\n0.5 - lower\n0.1 a get config?index=900 in 0.4"),
+        &run("0.5 > b read 1: rebuild\n0.5 - lower\n0.1 a get config?index=900 in 0.4"),
         &[MissedValue],
     );
     // That answer was made before.
     is_right(&run(
-        "0.5 > b read 1: lower-indexes\n0.5 - lower\n0.1 a get config?index=900 in 0.5\n0.1 > a watch 1: delay-response 0.5s",
+        "0.5 > b read 1: rebuild\n0.5 - lower\n0.1 a get config?index=900 in 0.5\n0.1 > a watch 1: delay-response 0.5s",
     ));
 }
 

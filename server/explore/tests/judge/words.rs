@@ -67,10 +67,11 @@ fn a_token_belongs_to_what_its_contender_acquired() {
 fn tokens_go_back_where_all_indexes_do() {
     is_right(&in_turn(
         ["50", "2"],
-        "10.5 > b read 1: lower-indexes\n10.5 - lower",
+        "10.5 > b read 1: rebuild\n10.5 - lower",
     ));
+    is_right(&in_turn(["50", "2"], "11 > b read 1: rebuild\n11 - lower"));
     breaks(
-        &in_turn(["50", "2"], "20 > b read 1: lower-indexes\n20 - lower"),
+        &in_turn(["50", "2"], "20 > b read 1: rebuild\n20 - lower"),
         &[TokenBack],
     );
 }

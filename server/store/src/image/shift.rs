@@ -77,7 +77,7 @@ impl Store {
         self.acl.drop_deadlines();
     }
 
-    /// Lowers every index by `by`, to 1 at least, as clients see it of a Consul restored from a snapshot.
+    /// Lowers every index by `by`, to 1 at least, as of a Consul that was built anew with the same data (kv.md 4.3.r5).
     /// Keys, sessions and holders stay. The indexes of events are not raft's, and stay.
     pub fn lower_indexes(&mut self, by: u64) {
         let low = |index: Index| match index {

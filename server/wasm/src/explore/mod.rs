@@ -46,13 +46,6 @@ struct Directed {
     orders: Orders,
 }
 
-impl Drop for Directed {
-    fn drop(&mut self) {
-        // The server has the stage, which has the server.
-        self.controls.direct(None);
-    }
-}
-
 /// Contenders that the host runs.
 struct Hosted(Orders);
 
@@ -124,6 +117,7 @@ impl Explore {
                 contenders: job.schedule.contenders,
                 seed: job.seed,
                 guard: wanted.guard.clone(),
+                tells_beliefs: job.tells_beliefs,
                 ..Setup::default()
             },
             orders,
@@ -192,7 +186,7 @@ impl Explore {
 impl Directed {
     fn outcome(&self) -> Outcome {
         let mut run = Run::of(&self.controls, self.setup.clone());
-        run.setup.tells_beliefs = run.has_beliefs();
+        run.setup.tells_beliefs |= run.has_beliefs();
         Outcome {
             run,
             places: self.stage.places(),

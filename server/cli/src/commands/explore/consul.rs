@@ -156,9 +156,7 @@ fn impossible(action: &Action) -> Option<&'static str> {
             "a Consul of one server leads as long as it runs, and no request changes that"
         }
         Action::ChangeLeader { .. } => "a Consul of one server has no other that could lead",
-        Action::LowerIndexes => {
-            "indexes go back only where a snapshot replaces all data, also that of others"
-        }
+        Action::Rebuild => "a Consul that runs keeps its indexes, and the data of others",
         Action::Wake => {
             "a query that blocks on an existing key is answered when that changes, and no request changes when it is answered without"
         }

@@ -44,6 +44,8 @@ const FIRST_REQUEST: Duration = Duration::from_secs(15);
 const FIRST_ACQUIRE: Duration = Duration::from_millis(400);
 /// How often keys are changed.
 const CHANGE: Duration = Duration::from_millis(500);
+/// How many writes there were before the run, so that indexes that begin anew are far below what they were.
+const BEFORE: u32 = 100;
 /// The shortest run.
 const SHORTEST: Duration = Duration::from_secs(3);
 /// The longest time for decisions that are not met.
@@ -91,6 +93,11 @@ impl Play {
         let stage = Stage::new(&job.schedule, &server);
         let real = self.real.as_ref();
         let witness = real.map(|runs| runs.begin(server.shared_engine()));
+        if self.is_watched() && witness.is_none() {
+            for number in 0..BEFORE {
+                server.kv().put("explore/before", number.to_string());
+            }
+        }
         let mut processes = Vec::new();
         // Dropping it ends them.
         let mut listening = JoinSet::new();
@@ -141,7 +148,7 @@ impl Play {
             ..Setup::default()
         };
         let mut run = Run::of(server, setup);
-        run.setup.tells_beliefs = run.has_beliefs();
+        run.setup.tells_beliefs = job.tells_beliefs || run.has_beliefs();
         Outcome {
             run,
             places: stage.places(),
@@ -204,6 +211,8 @@ impl Play {
                 None => passed > plain + ttl,
                 Some(_) if is_plain => passed > plain,
                 Some(quiet) if self.is_calm(&run, stage) => quiet > change,
+                // A watch has to end once before its client knows of indexes that began anew.
+                Some(quiet) if self.is_watched() => quiet > change + 3 * self.limits.bound,
                 Some(quiet) => quiet > change + self.limits.bound,
             };
             if is_over || runs == 0 && passed > SHORTEST {
@@ -216,9 +225,12 @@ impl Play {
     fn is_calm(&self, run: &Run, stage: &Stage) -> bool {
         let knows = |one| !run.setup.tells_beliefs || run.believes(one);
         let mut all = Contender::all(run.setup.contenders);
-        self.changed.is_empty()
-            && self.changed_services.is_empty()
-            && all.any(|one| stage.holds(one).0 > 0 && knows(one))
+        !self.is_watched() && all.any(|one| stage.holds(one).0 > 0 && knows(one))
+    }
+
+    /// Returns whether the contenders watch something.
+    fn is_watched(&self) -> bool {
+        !self.changed.is_empty() || !self.changed_services.is_empty()
     }
 
     async fn until_it_competes(&self, stage: &Stage, name: Contender, process: &Process) {

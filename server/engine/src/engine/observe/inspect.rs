@@ -136,7 +136,7 @@ impl Engine {
         });
     }
 
-    /// Lowers every index by `by`, as a Consul that has lost its log; see [`Store::lower_indexes`].
+    /// Lowers every index by `by`, as of a Consul that was built anew with the same data; see [`Store::lower_indexes`].
     pub fn lower_indexes(&self, by: u64) {
         self.mutate(|mutation| {
             mutation.note(format!("indexes lowered by {by}"));

@@ -18,7 +18,7 @@ calls! {
     POST "/connections/accept" accept_connections;
     /// Restarts the server on the same port, keeping what Consul keeps or nothing. Needs a control port.
     POST "/restart" restart, example { "state": "keep" }, refuses 409 BEHIND_ITS_OWN_DOOR;
-    /// Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+    /// Lowers every index, but to 1 at the least, as of a Consul that was built anew with the same data; blocked requests are answered.
     POST "/indexes/lower" lower_indexes, example { "by": 1 };
     /// Expires a session now.
     POST "/sessions/expire" expire_session, example { "session": "SESSION" }, refuses 404 "There is no such session.";

@@ -122,7 +122,7 @@ export function mount(root) {
               },
             },
           },
-          field("Lower all indexes by", lower, "As after a restore."),
+          field("Lower all indexes by", lower, "As of a Consul that was built anew."),
           el("button", { type: "submit" }, "Lower"),
         ),
       ),
