@@ -1178,7 +1178,7 @@ func (c *Controls) LoseLeader(options LoseLeaderOptions) {
 	c.call("POST", "/leader/lose", nil, body, nil)
 }
 
-// LowerIndexes lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+// LowerIndexes lowers every index, but to 1 at the least, as of a Consul that was built anew with the same data; blocked requests are answered.
 func (c *Controls) LowerIndexes(by uint64) AtIndex {
 	c.t.Helper()
 	body := given{}

@@ -712,7 +712,7 @@ export class Controls {
     /** A loss as it was measured on real clusters. */
     scenario?: Scenario;
   }): Promise<void>;
-  /** Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+  /** Lowers every index, but to 1 at the least, as of a Consul that was built anew with the same data; blocked requests are answered.
    * @param by By how much the indexes are lowered. */
   lowerIndexes(by: number): Promise<AtIndex>;
   /** Makes a token with these rules. It counts at once, and goes with `/state/reset`. */

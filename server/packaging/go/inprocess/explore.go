@@ -38,6 +38,7 @@ type Options struct {
 	// Only are the names of the properties to judge, such as "two-believers". Default: all.
 	Only []string `json:"only,omitempty"`
 	// Schedule is the one schedule to run, in place of a search, with Seed as the seed of its run: both are in the report.
+	// A run without faults comes first, which shows whether contenders say what they believe.
 	Schedule string `json:"schedule,omitempty"`
 	// Replays is how often what was found is run again in the end. Default: 3.
 	Replays int `json:"replays,omitempty"`

@@ -75,8 +75,13 @@ func TestAScheduleKillsAndPausesContenders(t *testing.T) {
 	var lock sync.Mutex
 	var starts []string
 	waited := map[string]time.Duration{}
+	isScheduled := false
 	schedule := "contenders 2\na create 1: restart a 5s\nb create 1: pause b 4s\n"
-	report := Search(t, Options{Schedule: schedule, Replays: 1}, func(c *Contender) {
+	report := Search(t, Options{Schedule: schedule, Replays: 1, Record: func(string) { isScheduled = true }}, func(c *Contender) {
+		if !isScheduled {
+			<-c.Context().Done()
+			return
+		}
 		began := time.Now()
 		_, err := put(c, "session/create", "{}")
 		lock.Lock()

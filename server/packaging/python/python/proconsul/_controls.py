@@ -904,7 +904,7 @@ class Controls:
         self._call("POST", "/leader/lose", body=_given({"phases": phases, "scenario": scenario}))
 
     def lower_indexes(self, by: int) -> AtIndex:
-        """Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+        """Lowers every index, but to 1 at the least, as of a Consul that was built anew with the same data; blocked requests are answered.
 
         by: By how much the indexes are lowered.
         """

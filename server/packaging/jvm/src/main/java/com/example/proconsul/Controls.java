@@ -315,7 +315,7 @@ public abstract class Controls {
     }
 
     /**
-     * Lowers every index, but to 1 at the least, as after a restore; blocked requests are answered.
+     * Lowers every index, but to 1 at the least, as of a Consul that was built anew with the same data; blocked requests are answered.
      * @param by By how much the indexes are lowered.
      */
     public AtIndex lowerIndexes(long by) {
