@@ -179,13 +179,14 @@ impl Explore {
             number: 1,
             schedule: Schedule::plain(schedule.contenders),
             seed,
-            purpose: Purpose::Replay,
+            purpose: Purpose::Listen,
             wanted: None,
             tells_beliefs: false,
         };
         let heard = self.run(&plain, &contender);
         let job = Job {
             schedule: schedule.clone(),
+            purpose: Purpose::Replay,
             tells_beliefs: heard.run.setup.tells_beliefs,
             ..plain
         };

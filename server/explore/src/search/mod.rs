@@ -58,6 +58,8 @@ pub struct Job {
 /// What a run is made for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
+    /// To learn whether the contenders say what they believe, before a schedule is only replayed. It is over once one has.
+    Listen,
     /// To learn what the contenders do when nothing goes wrong.
     Plain,
     /// To try a schedule that has broken other clients.
@@ -77,6 +79,7 @@ impl Purpose {
     #[must_use]
     pub fn in_words(self) -> String {
         match self {
+            Self::Listen => "listening".to_owned(),
             Self::Plain => "plain".to_owned(),
             Self::Known => "known schedules".to_owned(),
             Self::Drawn(1) => "1 decision drawn".to_owned(),
@@ -262,7 +265,7 @@ impl Search {
             Phase::Listen { is_given } if !*is_given => {
                 *is_given = true;
                 let contenders = self.replayed.as_ref()?.contenders;
-                (Schedule::plain(contenders), Purpose::Plain)
+                (Schedule::plain(contenders), Purpose::Listen)
             }
             Phase::Plain(given) if *given < PLAIN => {
                 *given += 1;
@@ -512,7 +515,7 @@ mod tests {
         let schedule = "contenders 2\na acquire 1: lose-response\n".parse();
         let mut search = Search::replay(options(), schedule.expect("a schedule"));
         let plain = search.next_job().expect("a run without faults");
-        assert!(plain.schedule.decisions.is_empty() && !plain.tells_beliefs);
+        assert!(plain.purpose == Purpose::Listen && !plain.tells_beliefs);
         assert!(search.next_job().is_none(), "its outcome is needed first");
         let mut told = outcome(false);
         told.run.setup.tells_beliefs = true;

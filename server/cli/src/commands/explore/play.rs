@@ -8,7 +8,8 @@ use std::time::Duration;
 use proconsul::in_runtime::RuntimeServer;
 use proconsul::{Server, Version};
 use proconsul_explore::{
-    Change, Contender, Contenders, Job, Limits, Outcome, Property, Run, Setup, Stage, judge,
+    Change, Contender, Contenders, Job, Limits, Outcome, Property, Purpose, Run, Setup, Stage,
+    judge,
 };
 use proconsul_os::time::{self, delay};
 use serde_json::json;
@@ -208,6 +209,7 @@ impl Play {
             let quiet = stage.quiet_since().map(|since| server.now().since(since));
             let is_plain = job.schedule.decisions.is_empty();
             let is_over = match quiet {
+                _ if job.purpose == Purpose::Listen => run.setup.tells_beliefs || passed > SHORTEST,
                 None => passed > plain + ttl,
                 Some(_) if is_plain => passed > plain,
                 Some(quiet) if self.is_calm(&run, stage) => quiet > change,
