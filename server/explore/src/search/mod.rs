@@ -289,7 +289,7 @@ impl Search {
         self.open += 1;
         let seed = match purpose {
             // A search that only replays a schedule has the seed of the run that it repeats.
-            Purpose::Shrink | Purpose::Replay if self.options.is_exact => {
+            Purpose::Listen | Purpose::Shrink | Purpose::Replay if self.options.is_exact => {
                 let found = self.broken.as_ref();
                 found.map_or(self.options.seed, |broken| broken.seed)
             }

@@ -144,6 +144,10 @@ fn a_schedule_has_its_way_with_contenders() {
     let schedule = "contenders 2\na acquire 1: pause a 3s\nb create 1: restart b 4s\n";
     let wanted = json!({"contenders": 2, "schedule": schedule, "seed": 7, "replays": 1});
     assert_eq!(ask(&wanted, search_new), json!({}));
+    let first = ask(&Value::Null, search_next);
+    assert_eq!(first["run"]["purpose"], "listening", "{first}");
+    assert!(Played::of(&first["run"]).orders.is_empty());
+    ask(&Value::Null, run_done);
     let next = ask(&Value::Null, search_next);
     assert_eq!(next["run"]["seed"], 7, "{next}");
     let played = Played::of(&next["run"]);
