@@ -142,13 +142,16 @@ impl Report {
             runs.collect::<Vec<_>>().join(", "),
             self.options.seed,
         )?;
-        writeln!(
-            formatter,
-            "a lock was lost in {} of {} runs, and taken over by another contender in {}",
-            summary.losses,
-            summary.tried(),
-            summary.takeovers,
-        )?;
+        // A replay only repeats: it tries nothing.
+        if summary.tried() > 0 {
+            writeln!(
+                formatter,
+                "a lock was lost in {} of {} runs, and taken over by another contender in {}",
+                summary.losses,
+                summary.tried(),
+                summary.takeovers,
+            )?;
+        }
         if self.broken.is_none() && self.is_idle() {
             writeln!(
                 formatter,
@@ -198,6 +201,8 @@ mod tests {
         report.summary.runs = [(Purpose::Replay, 20)].into();
         let text = report.to_string();
         assert!(text.starts_with("not broken in 20 runs\n"), "{text}");
+        // They tried nothing, so nothing is said of what was tried.
+        assert!(!text.contains("a lock was lost"), "{text}");
     }
 
     #[test]

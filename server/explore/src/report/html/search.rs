@@ -22,21 +22,30 @@ fn put_runs(page: &mut String, report: &Report) {
         page,
         "<section class=\"card\">\n<h2>The search</h2>\n<dl class=\"facts\">
 <dt>Runs</dt><dd>{} in {:.1} s</dd>
-<dt>Contenders</dt><dd>{}</dd>
-<dt>Lock lost</dt><dd>in {} of {} runs</dd>
-<dt>Taken over by another</dt><dd>in {} of them{}</dd>
-<dt>Seed of the search</dt><dd class=\"mono\">{}</dd>\n</dl>\n<h3>Runs by purpose</h3>\n<table class=\"small\">\n",
+<dt>Contenders</dt><dd>{}</dd>\n",
         count(all),
         report.took.as_secs_f64(),
         report.options.contenders,
-        count(summary.losses),
-        count(summary.tried()),
-        count(summary.takeovers),
-        if report.broken.is_none() && report.is_idle() {
-            " <span class=\"badge warn\">mostly idle</span>"
-        } else {
-            ""
-        },
+    );
+    // A replay only repeats: it tries nothing.
+    if summary.tried() > 0 {
+        put!(
+            page,
+            "<dt>Lock lost</dt><dd>in {} of {} runs</dd>
+<dt>Taken over by another</dt><dd>in {} of them{}</dd>\n",
+            count(summary.losses),
+            count(summary.tried()),
+            count(summary.takeovers),
+            if report.broken.is_none() && report.is_idle() {
+                " <span class=\"badge warn\">mostly idle</span>"
+            } else {
+                ""
+            },
+        );
+    }
+    put!(
+        page,
+        "<dt>Seed of the search</dt><dd class=\"mono\">{}</dd>\n</dl>\n<h3>Runs by purpose</h3>\n<table class=\"small\">\n",
         report.options.seed,
     );
     for (purpose, runs) in &summary.runs {

@@ -223,6 +223,14 @@ fn how_to_run_it_again_depends_on_what_the_contenders_are() {
 }
 
 #[test]
+fn a_replay_says_nothing_of_what_was_tried() {
+    let mut report = samples::not_broken();
+    assert!(html(&report).contains("<dt>Lock lost</dt><dd>in 50 of 62 runs</dd>"));
+    report.summary.runs = [(Purpose::Replay, 20)].into();
+    assert!(!html(&report).contains("Lock lost"));
+}
+
+#[test]
 fn a_search_that_found_nothing_says_what_it_leaves_open() {
     let mut report = samples::not_broken();
     let page = html(&report);
