@@ -16,8 +16,8 @@ use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::blocks::{Block, all, file, root};
 
-/// Longer than any block takes; reached only by one that hangs.
-const BOUND: Duration = Duration::from_secs(60);
+/// Longer than any block takes, also a search of schedules, which lasts as long as its runs do; reached only by one that hangs.
+const BOUND: Duration = Duration::from_secs(180);
 
 /// Begins the output of a command, and is followed by its number.
 const MARK: &str = "@@@ command ";
