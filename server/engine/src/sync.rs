@@ -61,8 +61,11 @@ struct Waiting {
 impl Event {
     /// Lets everybody go on who waits.
     pub fn notify(&self) {
+        let mut waiting = self.waiting.lock();
+        // Counted under the lock: only wakers of those are taken for whom it has happened.
         self.happened.fetch_add(1, Ordering::AcqRel);
-        let wakers = mem::take(&mut self.waiting.lock().wakers);
+        let wakers = mem::take(&mut waiting.wakers);
+        drop(waiting);
         wakers.into_values().for_each(Waker::wake);
     }
 
@@ -104,7 +107,7 @@ impl Future for Next<'_> {
             return Poll::Pending;
         }
         let mut waiting = self.event.waiting.lock();
-        // Looked at under the lock: whoever notifies counts first, and takes the wakers then.
+        // Looked at again under the lock, under which it is counted.
         if self.has_happened() {
             return Poll::Ready(());
         }
@@ -155,8 +158,9 @@ pub async fn yield_once() {
 mod tests {
     use std::pin::pin;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
     use std::task::{Context, Wake, Waker};
+    use std::thread;
 
     use super::{Event, Signal, either};
 
@@ -204,12 +208,41 @@ mod tests {
         assert!(next.as_mut().poll(task).is_ready());
     }
 
+    /// Otherwise its next poll would take it for registered, and the next event would pass it by.
+    #[test]
+    fn who_is_woken_finds_that_it_happened() {
+        let event = Event::default();
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    event.notify();
+                }
+            });
+            let missed = (0..100_000).position(|_| {
+                let woken = Arc::new(AtomicU64::new(0));
+                let waker = Waker::from(Arc::new(Count(Arc::clone(&woken))));
+                let task = &mut Context::from_waker(&waker);
+                let mut next = pin!(event.next());
+                if next.as_mut().poll(task).is_ready() {
+                    return false;
+                }
+                while woken.load(Ordering::Acquire) == 0 {
+                    thread::yield_now();
+                }
+                next.as_mut().poll(task).is_pending()
+            });
+            is_over.store(true, Ordering::Relaxed);
+            assert_eq!(missed, None);
+        });
+    }
+
     /// Counts its wakes.
     struct Count(Arc<AtomicU64>);
 
     impl Wake for Count {
         fn wake(self: Arc<Self>) {
-            self.0.fetch_add(1, Ordering::Relaxed);
+            self.0.fetch_add(1, Ordering::Release);
         }
     }
 
