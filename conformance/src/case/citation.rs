@@ -6,10 +6,11 @@
 use std::ops::Range;
 
 /// The files of the contract.
-pub const FILES: [&str; 6] = [
+pub const FILES: [&str; 7] = [
     "kv.md",
     "session.md",
     "1.22.md",
+    "2.1.md",
     "acl.md",
     "operator.md",
     "cluster.md",

@@ -16,8 +16,6 @@ pub enum Since {
     Line(Version),
     /// Only this version: its build has a patch that its release line lacks.
     Only(Version),
-    /// No version yet: what the next release is expected to do.
-    NotYet,
 }
 
 impl Since {
@@ -27,7 +25,6 @@ impl Since {
             Since::Onward(first) => version >= first,
             Since::Line(first) => version >= first && version.same_line(first),
             Since::Only(one) => version == one,
-            Since::NotYet => false,
         }
     }
 }
@@ -105,8 +102,8 @@ impl Behaviour {
 behaviours! {
     // The HTTP layer.
 
-    /// The mux redirects with 307; before, with 301. No release is built with Go 1.26 yet.
-    HttpRedirectTemporary = "http.redirect_307", [Since::NotYet], None, "N";
+    /// The mux redirects with 307, and knows no target of a CONNECT; before, 301 for both (2.1.md 1.r1).
+    HttpRedirectTemporary = "http.redirect_307", [onward(2, 0, 0)], None, "N D";
     /// `X-Consul-Default-Acl-Policy: <policy>` on every answer of a registered endpoint.
     HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "V N D";
     /// Bodies under 1400 bytes are not gzipped; before, every body was.

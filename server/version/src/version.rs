@@ -9,7 +9,7 @@ pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
 
 /// A Consul release that proconsul can emulate, such as `1.22.0`.
 ///
-/// The default is the newest one, [`Version::V1_22_0`].
+/// The default is [`Version::V1_22_0`], the newest one of which answers were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// `1` in `1.22.0`.
@@ -30,8 +30,11 @@ impl Version {
     pub const V1_20_0: Version = Version::new(1, 20, 0);
     /// A profile whose keys must match a regular expression, which 1.22.0 removed.
     pub const V1_21_5: Version = Version::new(1, 21, 5);
-    /// The newest emulated release, and the default.
+    /// The newest release that the contract describes in full, and the default.
     pub const V1_22_0: Version = Version::new(1, 22, 0);
+    /// The newest emulated release. Of it and of 2.0 no server was asked: they answer as 1.22.0 does where public texts say
+    /// nothing else (2.1.md).
+    pub const V2_1_0: Version = Version::new(2, 1, 0);
 
     /// The releases that the contract describes in full. The others follow from the table.
     pub const PROFILES: [Version; 5] = [
@@ -52,22 +55,35 @@ impl Version {
         }
     }
 
-    /// Reads a version as [`Version::from_str`] does, and takes the newest one that is emulated for a later one, with a
-    /// warning that says so.
+    /// Reads a version as [`Version::from_str`] does, and takes the newest one that is emulated for one that is not known,
+    /// with a warning that says so. Of a version that nobody has asked, a warning says that.
     ///
     /// # Errors
-    /// Those of `from_str`; to a strict server, a later version is one of them.
+    /// Those of `from_str`; to a strict server, a version that is not known is one of them.
     pub fn or_newest(
         text: &str,
         strict: bool,
     ) -> Result<(Version, Option<String>), ParseVersionError> {
-        match text.parse() {
-            Err(error @ ParseVersionError::NotYetKnown(_)) if !strict => {
-                let newest = Version::default();
+        match text.parse::<Version>() {
+            Err(error @ ParseVersionError::NotKnown(_)) if !strict => {
+                let newest = Version::V2_1_0;
                 Ok((newest, Some(format!("{error}: emulating {newest}"))))
             }
-            read => read.map(|version| (version, None)),
+            read => read.map(|version| (version, version.unseen())),
         }
+    }
+
+    /// Returns the warning about a version of which no answer was seen.
+    fn unseen(self) -> Option<String> {
+        let seen = Version::default();
+        (self.major > seen.major).then(|| {
+            format!("Consul {self} is known from public texts alone: it answers as {seen} does where they say nothing else")
+        })
+    }
+
+    /// Whether its release line is known, unless it is too old.
+    const fn is_known(self) -> bool {
+        matches!((self.major, self.minor), (1, ..=22) | (2, ..=1))
     }
 
     /// Whether both are patches of one release line, as 1.8.7 and 1.8.10 are.
@@ -75,6 +91,9 @@ impl Version {
         self.major == other.major && self.minor == other.minor
     }
 }
+
+/// The emulated releases, for messages.
+const KNOWN: &str = "1.8.0 to 1.22, 2.0 and 2.1";
 
 impl Default for Version {
     fn default() -> Version {
@@ -96,8 +115,8 @@ pub enum ParseVersionError {
     Malformed(String),
     /// A version older than 1.8.0.
     NotEmulated(Version),
-    /// A version newer than the 1.22 line.
-    NotYetKnown(Version),
+    /// A version of a release line that does not exist, or did not yet: 1.23, or 2.2 and later.
+    NotKnown(Version),
 }
 
 impl fmt::Display for ParseVersionError {
@@ -110,10 +129,7 @@ impl fmt::Display for ParseVersionError {
                 )
             }
             ParseVersionError::NotEmulated(version) => {
-                write!(
-                    formatter,
-                    "Consul {version} is not emulated (1.8.0 to 1.22 are)"
-                )?;
+                write!(formatter, "Consul {version} is not emulated ({KNOWN} are)")?;
                 // A number in YAML loses the zero of 1.10 and 1.20.
                 match (version.major, version.minor, version.patch) {
                     (1, line @ (1 | 2), 0) => {
@@ -122,11 +138,8 @@ impl fmt::Display for ParseVersionError {
                     _ => Ok(()),
                 }
             }
-            ParseVersionError::NotYetKnown(version) => {
-                write!(
-                    formatter,
-                    "Consul {version} is newer than what is known (1.8.0 to 1.22)"
-                )
+            ParseVersionError::NotKnown(version) => {
+                write!(formatter, "Consul {version} is not known ({KNOWN} are)")
             }
         }
     }
@@ -160,8 +173,8 @@ impl FromStr for Version {
         if version < Version::new(1, 8, 0) {
             return Err(ParseVersionError::NotEmulated(version));
         }
-        if version >= Version::new(1, 23, 0) {
-            return Err(ParseVersionError::NotYetKnown(version));
+        if !version.is_known() {
+            return Err(ParseVersionError::NotKnown(version));
         }
         Ok(version)
     }
@@ -200,6 +213,7 @@ mod tests {
         assert_eq!(parse("1.21"), Ok(Version::V1_21_5));
         assert_eq!(parse("1.22"), Ok(Version::default()));
         assert_eq!(parse("1.14"), Ok(Version::new(1, 14, 0)));
+        assert_eq!(parse("2.1"), Ok(Version::V2_1_0));
     }
 
     #[test]
@@ -238,40 +252,52 @@ mod tests {
             ParseVersionError::NotEmulated(Version::new(1, 7, 14))
         );
         let text = error.to_string();
-        assert_eq!(text, "Consul 1.7.14 is not emulated (1.8.0 to 1.22 are)");
-        let error = parse("1.23.0").expect_err("1.23.0 is not described");
-        assert_eq!(
-            error,
-            ParseVersionError::NotYetKnown(Version::new(1, 23, 0))
-        );
-        let text = error.to_string();
         assert_eq!(
             text,
-            "Consul 1.23.0 is newer than what is known (1.8.0 to 1.22)"
+            "Consul 1.7.14 is not emulated (1.8.0 to 1.22, 2.0 and 2.1 are)"
         );
+        for version in [(1, 23, 0), (2, 2, 0), (3, 0, 0)] {
+            let version = Version::new(version.0, version.1, version.2);
+            let error = parse(&version.to_string()).expect_err("it is not described");
+            assert_eq!(error, ParseVersionError::NotKnown(version));
+            let text = format!("Consul {version} is not known (1.8.0 to 1.22, 2.0 and 2.1 are)");
+            assert_eq!(error.to_string(), text);
+        }
     }
 
     #[test]
     fn the_newest_stands_for_what_is_newer() {
-        let newest = Version::default();
         assert_eq!(Version::or_newest("1.8", true), Ok((Version::V1_8_7, None)));
         assert_eq!(
             Version::or_newest("1.22.9", true),
             Ok((Version::new(1, 22, 9), None))
         );
-        for text in ["1.23", "1.23.4", "2.0.0"] {
+        for text in ["1.23", "1.23.4", "2.2.0", "3.0"] {
             assert!(Version::or_newest(text, true).is_err(), "{text}");
             let read = Version::or_newest(text, false);
             let (version, warning) = read.expect("a version to come");
-            assert_eq!(version, newest);
+            assert_eq!(version, Version::V2_1_0);
             let warning = warning.expect("it is said");
             assert!(
-                warning.ends_with("(1.8.0 to 1.22): emulating 1.22.0"),
+                warning.ends_with("(1.8.0 to 1.22, 2.0 and 2.1 are): emulating 2.1.0"),
                 "{warning}"
             );
         }
         for text in ["1.7.14", "1", "latest", "v1.23.0"] {
             assert!(Version::or_newest(text, false).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_takes_a_release_that_nobody_asked_is_told() {
+        for (text, version) in [("2.0.3", Version::new(2, 0, 3)), ("2.1", Version::V2_1_0)] {
+            let warning = format!(
+                "Consul {version} is known from public texts alone: it answers as 1.22.0 does where they say nothing else"
+            );
+            for strict in [false, true] {
+                let read = Version::or_newest(text, strict);
+                assert_eq!(read, Ok((version, Some(warning.clone()))));
+            }
         }
     }
 

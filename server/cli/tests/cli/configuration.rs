@@ -273,7 +273,7 @@ const REFUSALS: &[(&[&str], &str)] = &[
     ),
     (
         &["-as-version=0.9"],
-        "-as-version: Consul 0.9.0 is not emulated (1.8.0 to 1.22 are)\n",
+        "-as-version: Consul 0.9.0 is not emulated (1.8.0 to 1.22, 2.0 and 2.1 are)\n",
     ),
 ];
 
@@ -311,7 +311,7 @@ fn a_variable_that_does_not_fit_or_is_unknown_is_named() {
         (
             "PROCONSUL_AS_VERSION",
             "0.9",
-            "PROCONSUL_AS_VERSION: Consul 0.9.0 is not emulated (1.8.0 to 1.22 are)",
+            "PROCONSUL_AS_VERSION: Consul 0.9.0 is not emulated (1.8.0 to 1.22, 2.0 and 2.1 are)",
         ),
         (
             "PROCONSUL_CONTROL_PORT",

@@ -494,12 +494,12 @@ fn a_version_that_is_not_emulated_is_refused() {
         as_version: Some("1.7.0".to_owned()),
         ..Settings::default()
     };
-    let expected = "-as-version: Consul 1.7.0 is not emulated (1.8.0 to 1.22 are)";
+    let expected = "-as-version: Consul 1.7.0 is not emulated (1.8.0 to 1.22, 2.0 and 2.1 are)";
     assert_eq!(resolve(&settings).map(|_| ()), Err(expected.to_owned()));
 }
 
 #[test]
-fn the_newest_version_stands_for_a_later_one_with_a_warning() {
+fn the_newest_version_stands_for_one_that_is_not_known_with_a_warning() {
     let with = |strict| {
         let settings = Settings {
             dev: Some(true),
@@ -509,9 +509,9 @@ fn the_newest_version_stands_for_a_later_one_with_a_warning() {
         };
         resolve(&settings).map(|resolved| (resolved.config.version, resolved.warnings))
     };
-    let text = "-as-version: Consul 1.23.0 is newer than what is known (1.8.0 to 1.22)";
-    let warning = format!("{text}: emulating 1.22.0");
-    assert_eq!(with(false), Ok((Version::V1_22_0, vec![warning])));
+    let text = "-as-version: Consul 1.23.0 is not known (1.8.0 to 1.22, 2.0 and 2.1 are)";
+    let warning = format!("{text}: emulating 2.1.0");
+    assert_eq!(with(false), Ok((Version::V2_1_0, vec![warning])));
     assert_eq!(with(true), Err(text.to_owned()));
 }
 

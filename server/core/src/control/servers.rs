@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_version_stands_for_a_later_one_unless_the_server_is_strict() {
+    fn the_newest_version_stands_for_one_that_is_not_known_unless_the_server_is_strict() {
         let of = |strict| {
             let new = NewServer {
                 version: Some("1.23.1".to_owned()),
@@ -310,8 +310,8 @@ mod tests {
             };
             parent().config_of(&new).map(|config| config.version)
         };
-        assert_eq!(of(Some(false)), Ok(Version::V1_22_0));
-        let text = "version: Consul 1.23.1 is newer than what is known (1.8.0 to 1.22)";
+        assert_eq!(of(Some(false)), Ok(Version::V2_1_0));
+        let text = "version: Consul 1.23.1 is not known (1.8.0 to 1.22, 2.0 and 2.1 are)";
         assert_eq!(of(None), Err(text.to_owned()), "its parent is strict");
     }
 

@@ -76,7 +76,9 @@ fn of_page(path: &[u8]) -> ApiAnswer {
 /// Answers targets that are not paths, as Go's server and its mux do.
 pub(super) fn without_path(context: &Context, head: &Head) -> Option<ApiAnswer> {
     if head.method == Method::CONNECT && !head.target.as_sent().starts_with(b"/") {
-        return Some(if context.has(Behaviour::HttpMuxEscaped) {
+        let is_redirected = context.has(Behaviour::HttpMuxEscaped)
+            && !context.has(Behaviour::HttpRedirectTemporary);
+        return Some(if is_redirected {
             mux_redirect(context, &head.method, &Redirect::to("/"))
         } else {
             unknown_resource()

@@ -1,5 +1,5 @@
 //! What the conformance suite does not say of methods and unknown paths: bytes, and both sides of each release that changed something
-//! between those that the suite runs on (kv.md 6.6; 1.22.md A6).
+//! between those that the suite runs on (kv.md 6.6; 1.22.md A6; 2.1.md 1).
 
 use proconsul::Version;
 
@@ -70,4 +70,21 @@ fn the_root_without_the_page_is_explained_since_1_11_2() {
     let text = |version| Consul::of(version).get("/").text().to_owned();
     assert_eq!(text(Version::new(1, 11, 1)), "Consul Agent");
     assert!(text(Version::new(1, 11, 2)).starts_with("Consul Agent: UI disabled. To enable, "));
+}
+
+#[test]
+fn a_path_is_cleaned_by_307_since_2_0() {
+    for (version, cleaned, tunnel) in [
+        (Version::V1_22_0, 301, 301),
+        (Version::new(2, 0, 0), 307, 404),
+        (Version::V2_1_0, 307, 404),
+    ] {
+        let consul = Consul::of(version);
+        for method in ["GET", "PUT"] {
+            let answer = consul.ask(method, "/v1//kv/a?raw");
+            assert_eq!(answer.code(), cleaned, "{version} {method}");
+            assert_eq!(answer.header("Location"), Some("/v1/kv/a?raw"));
+        }
+        assert_eq!(consul.ask("CONNECT", "a:1").code(), tunnel, "{version}");
+    }
 }
