@@ -123,7 +123,7 @@ func TestWhatKeepsAServerFromStartingIsSaid(t *testing.T) {
 		{proconsultest.Port(taken.Addr().(*net.TCPAddr).Port), []string{"ended at its start (exit status 1)", "address already in use"}},
 		{proconsultest.Args("-no-such-flag"), []string{"ended at its start", "no-such-flag"}},
 		{proconsultest.WithBinary("/bin/true"), []string{"is /bin/true proconsul?"}},
-		{proconsultest.AsVersion("9.9"), []string{"Consul 9.9 is not known: the newest release that is emulated is 1."}},
+		{proconsultest.AsVersion("9.9"), []string{"Consul 9.9 is not known: the newest release that is emulated is 2."}},
 		{proconsultest.WithBinary("/nowhere"), []string{`WithBinary names "/nowhere"`}},
 	}
 	for _, row := range rows {

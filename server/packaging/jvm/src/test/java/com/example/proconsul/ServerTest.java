@@ -43,7 +43,7 @@ class ServerTest {
 
     @Test
     void aReleaseThatIsNotKnownIsRefused() {
-        assertMessage("Consul 9.9 is not known: the newest release that is emulated is 1.", () -> Server.builder().asVersion("9.9").start());
+        assertMessage("Consul 9.9 is not known: the newest release that is emulated is 2.", () -> Server.builder().asVersion("9.9").start());
         try (Server server = Server.builder().asVersion("1.8").start()) {
             assertEquals("1.8.7", server.server().get("version"));
         }
