@@ -102,7 +102,7 @@ impl Behaviour {
 behaviours! {
     // The HTTP layer.
 
-    /// The mux redirects with 307, and knows no target of a CONNECT; before, 301 for both (2.1.md 1.r1).
+    /// The mux redirects with 307, before with 301, and no longer redirects the host of a CONNECT (2.1.md 1.r1).
     HttpRedirectTemporary = "http.redirect_307", [onward(2, 0, 0)], None, "N D";
     /// `X-Consul-Default-Acl-Policy: <policy>` on every answer of a registered endpoint.
     HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "V N D";

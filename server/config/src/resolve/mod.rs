@@ -60,7 +60,7 @@ pub struct ShownPorts {
     pub serf_wan: i64,
 }
 
-/// Returns the emulated version, and a warning if a later one was asked for.
+/// Returns the emulated version, and the warning of [`Version::or_newest`].
 ///
 /// # Errors
 /// Our text about an invalid version, or one that is not emulated.

@@ -53,7 +53,7 @@ pub(crate) struct NewServer {
     /// more; keys that Consul does not know are refused, and so are keys that concern the process (`log_level`,
     /// `pid_file`). What the fields below say wins.
     pub(crate) settings: Option<String>,
-    /// The emulated release; the newest that is known for a later one, unless the server is strict.
+    /// The emulated release; the newest one for one that is not known, unless the server is strict.
     pub(crate) version: Option<String>,
     /// The seed.
     pub(crate) seed: Option<u64>,
