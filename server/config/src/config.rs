@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::acl::AclConfig;
 use crate::data::DataFiles;
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
+use crate::dns::DnsConfig;
 use crate::epoch::Epoch;
 use crate::https::HttpsConfig;
 use crate::telemetry::TelemetryConfig;
@@ -58,6 +59,8 @@ pub struct Config {
     pub listeners: Vec<Listener>,
     /// HTTPS (`ports.https`, `tls`). Default: off.
     pub https: HttpsConfig,
+    /// DNS (`ports.dns`, `dns_config`, `domain`). Default: off.
+    pub dns: DnsConfig,
     /// The address that the node is registered with (`advertise_addr`). Default: 127.0.0.1.
     pub advertise_address: IpAddr,
     /// The address for traffic between servers (`bind_addr`), as agent/self shows it; nothing listens on it.
@@ -274,7 +277,7 @@ impl Config {
 
     /// Returns what a server on demand of a server with this configuration inherits: everything, but for what two
     /// servers cannot share. It has no seed, its node's id follows from the one that it gets, its ports are free ones,
-    /// it serves no HTTPS, and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
+    /// it serves neither HTTPS nor DNS, and the pid file stays the process's. `addresses` are those at which its parent serves HTTP.
     pub fn for_server_on_demand(&self, addresses: &[IpAddr]) -> Config {
         let seed = self.seed.unwrap_or_default();
         let node_id = if self.node_id == Config::node_id_from_seed(seed) {
@@ -288,6 +291,10 @@ impl Config {
             node_id,
             listeners: addresses.iter().map(free).collect(),
             https: HttpsConfig::default(),
+            dns: DnsConfig {
+                listeners: Vec::new(),
+                ..self.dns.clone()
+            },
             control_port: self.control_port.map(|_| 0),
             pid_file: None,
             ..self.clone()
@@ -354,6 +361,7 @@ impl Default for Config {
             server: true,
             listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
             https: HttpsConfig::default(),
+            dns: DnsConfig::default(),
             advertise_address: LOCALHOST,
             bind_address: LOCALHOST,
             server_port: 8300,

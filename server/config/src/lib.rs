@@ -18,6 +18,7 @@ pub mod arguments;
 mod config;
 mod data;
 pub mod definition;
+mod dns;
 pub mod document;
 #[cfg(feature = "mesh")]
 pub mod entry;
@@ -36,6 +37,7 @@ pub use acl::{AclConfig, AclTokens};
 pub use arguments::ConfigError;
 pub use config::*;
 pub use data::DataFiles;
+pub use dns::{DnsConfig, Soa};
 pub use epoch::Epoch;
 pub use https::{HttpsConfig, TlsVersion};
 pub use telemetry::TelemetryConfig;
