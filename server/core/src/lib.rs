@@ -30,6 +30,8 @@ mod body;
 mod checks;
 pub mod connections;
 pub mod control;
+#[cfg(feature = "dns")]
+pub mod dns;
 mod extensions;
 mod failure;
 mod fault;

@@ -174,6 +174,7 @@ impl Machine {
         let addresses = Addresses {
             api: Vec::new(),
             https: Vec::new(),
+            dns: Vec::new(),
             control: None,
         };
         let controls = Controls::new(

@@ -7,6 +7,8 @@ pub(crate) mod connection;
 #[cfg(feature = "control-http")]
 mod control_port;
 mod data;
+#[cfg(feature = "dns")]
+mod dns;
 pub(crate) mod host;
 pub(super) mod https;
 pub mod in_runtime;
@@ -25,7 +27,7 @@ pub mod test;
 use std::fmt;
 use std::future::Future;
 use std::io;
-use std::net::TcpListener as StdTcpListener;
+use std::net::{SocketAddr, TcpListener as StdTcpListener};
 use std::path::PathBuf;
 use std::sync::{Arc, mpsc};
 
@@ -49,7 +51,7 @@ use proconsul_os::time;
 use proconsul_version::Version;
 use running::Running;
 use shared_threads::THREADS;
-use sockets::{Sockets, adopt, bind, bind_control, remove_socket};
+use sockets::{Sockets, remove_socket};
 
 /// Why a server did not start.
 #[derive(Debug)]
@@ -59,6 +61,13 @@ pub enum StartError {
     Listen {
         /// The address.
         address: Address,
+        /// The error of the operating system.
+        error: io::Error,
+    },
+    /// The address of DNS could not be listened on over UDP.
+    ListenUdp {
+        /// The address.
+        address: SocketAddr,
         /// The error of the operating system.
         error: io::Error,
     },
@@ -90,6 +99,13 @@ impl fmt::Display for StartError {
                     error_text(error)
                 )
             }
+            StartError::ListenUdp { address, error } => {
+                write!(
+                    formatter,
+                    "listen udp {address}: bind: {}",
+                    error_text(error)
+                )
+            }
             StartError::Runtime(error) => write!(formatter, "cannot start a server: {error}"),
             StartError::Definition(text) | StartError::Https(text) | StartError::Data(text) => {
                 formatter.write_str(text)
@@ -101,7 +117,9 @@ impl fmt::Display for StartError {
 impl std::error::Error for StartError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            StartError::Listen { error, .. } | StartError::Runtime(error) => Some(error),
+            StartError::Listen { error, .. }
+            | StartError::ListenUdp { error, .. }
+            | StartError::Runtime(error) => Some(error),
             StartError::Definition(_) | StartError::Https(_) | StartError::Data(_) => None,
         }
     }
@@ -176,6 +194,23 @@ impl Builder {
         https.dev = true;
         if https.listeners.is_empty() {
             https.listeners = Config::default().listeners;
+        }
+        self
+    }
+
+    /// Answers DNS, too, at a free port of 127.0.0.1 unless [`Builder::config`] has set other addresses before:
+    /// [`Server::dns_addr`](Controls::dns_addr) returns it.
+    ///
+    /// ```
+    /// let server = proconsul::Server::builder().dns().start()?;
+    /// assert!(server.dns_addr().ip().is_loopback());
+    /// # Ok::<(), proconsul::StartError>(())
+    /// ```
+    #[cfg(feature = "dns")]
+    pub fn dns(mut self) -> Self {
+        let listeners = &mut self.config.dns.listeners;
+        if listeners.is_empty() {
+            listeners.push(SocketAddr::from(([127, 0, 0, 1], 0)));
         }
         self
     }
@@ -302,17 +337,7 @@ impl Builder {
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
         let _entered = runtime.enter();
-        let data = match self.listener {
-            Some(listener) => vec![adopt(listener)?],
-            None => bind(&config.listeners)?,
-        };
-        let control = bind_control(&config, &data)?;
-        let https = bind(&config.https.listeners)?;
-        let sockets = Sockets {
-            data,
-            https,
-            control,
-        };
+        let sockets = Sockets::bind(&config, self.listener)?;
         let addresses = sockets.all_addresses();
         let server = new_handle(&engine, &config, seed, &sockets, certificates);
         sockets.follow(&server);
@@ -393,15 +418,8 @@ pub async fn run(
     ready: impl FnOnce(&Addresses, Option<&DevCertificates>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let data = bind(&config.listeners)?;
-    let control = bind_control(&config, &data)?;
+    let sockets = Sockets::bind(&config, None)?;
     let (tls, certificates) = tls_of(&config)?;
-    let https = bind(&config.https.listeners)?;
-    let sockets = Sockets {
-        data,
-        https,
-        control,
-    };
     let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
     let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
@@ -457,6 +475,7 @@ fn new_handle(
     let addresses = Addresses {
         api: sockets.addresses(),
         https: sockets.https_addresses(),
+        dns: sockets.dns_addresses(),
         control: sockets.control_address(),
     };
     let controls = Controls::new(

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::accept::accept;
 use super::accept::tasks::{Task, Tasks};
+use super::accept::{Protocol, accept};
 #[cfg(not(feature = "probes"))]
 use super::no_probes as probe;
 #[cfg(feature = "probes")]
@@ -62,13 +62,20 @@ impl Running {
         } else {
             context
         });
-        let data = sockets.data.into_iter().map(|(_, socket)| (socket, None));
-        let https = sockets
-            .https
-            .into_iter()
-            .map(|(_, socket)| (socket, tls.cloned()));
-        for (socket, tls) in data.chain(https) {
-            let accepting = accept(Arc::clone(&context), socket, tls, Arc::clone(&tasks));
+        let with = |tls: Option<&Tls>| {
+            let protocol = Protocol::Http(tls.cloned());
+            move |(_, socket)| (socket, protocol.clone())
+        };
+        let mut served: Vec<_> = sockets.data.into_iter().map(with(None)).collect();
+        served.extend(sockets.https.into_iter().map(with(tls)));
+        #[cfg(feature = "dns")]
+        for dns in sockets.dns {
+            let datagrams = super::dns::serve_datagrams(Arc::clone(&context), dns.udp);
+            tasks.spawn(Box::pin(datagrams));
+            served.push((dns.tcp, Protocol::Dns));
+        }
+        for (socket, protocol) in served {
+            let accepting = accept(Arc::clone(&context), socket, protocol, Arc::clone(&tasks));
             tasks.spawn(Box::pin(accepting));
         }
         let of_clock = Arc::clone(&engine);

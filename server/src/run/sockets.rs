@@ -8,6 +8,8 @@ use socket2::SockRef;
 use tokio::net::TcpListener;
 
 use super::accept::{self, Socket};
+#[cfg(feature = "dns")]
+use super::dns::DnsSockets;
 use super::{Address, StartError};
 use crate::control::Server;
 use proconsul_config::{Config, Listener};
@@ -21,6 +23,8 @@ pub(super) struct Sockets {
     pub(super) https: Vec<Bound>,
     /// For the control plane alone; empty when it is served beside the API.
     pub(super) control: Vec<Bound>,
+    #[cfg(feature = "dns")]
+    pub(super) dns: Vec<DnsSockets>,
 }
 
 impl Sockets {
@@ -30,7 +34,35 @@ impl Sockets {
             data: Vec::new(),
             https: Vec::new(),
             control: Vec::new(),
+            #[cfg(feature = "dns")]
+            dns: Vec::new(),
         }
+    }
+
+    /// Binds all sockets of a configuration, in the order in which Consul does. `data` replaces those of the API.
+    ///
+    /// # Errors
+    /// One of the addresses cannot be listened on.
+    pub(super) fn bind(config: &Config, data: Option<StdTcpListener>) -> Result<Self, StartError> {
+        #[cfg(feature = "dns")]
+        let dns = super::dns::bind(&config.dns.listeners)?;
+        #[cfg(not(feature = "dns"))]
+        if let Some(address) = config.dns.listeners.first() {
+            return Err(not_built(*address, "no DNS (feature `dns`)"));
+        }
+        let data = match data {
+            Some(listener) => vec![adopt(listener)?],
+            None => bind(&config.listeners)?,
+        };
+        let control = bind_control(config, &data)?;
+        let https = bind(&config.https.listeners)?;
+        Ok(Self {
+            data,
+            https,
+            control,
+            #[cfg(feature = "dns")]
+            dns,
+        })
     }
 
     pub(super) fn addresses(&self) -> Vec<Address> {
@@ -49,11 +81,23 @@ impl Sockets {
 
     /// Announces the sockets that tests can close and open, before a test can do so.
     pub(super) fn follow(&self, server: &Server) {
-        for (_, socket) in self.data.iter().chain(&self.https) {
-            if matches!(socket, Socket::Tcp(_)) {
-                server.listeners().add_socket();
-            }
+        let sockets = self
+            .data
+            .iter()
+            .chain(&self.https)
+            .map(|(_, socket)| socket);
+        #[cfg(feature = "dns")]
+        let sockets = sockets.chain(self.dns.iter().map(|sockets| &sockets.tcp));
+        for _ in sockets.filter(|socket| matches!(socket, Socket::Tcp(_))) {
+            server.listeners().add_socket();
         }
+    }
+
+    pub(super) fn dns_addresses(&self) -> Vec<SocketAddr> {
+        #[cfg(feature = "dns")]
+        return self.dns.iter().map(|sockets| sockets.address).collect();
+        #[cfg(not(feature = "dns"))]
+        Vec::new()
     }
 
     pub(super) fn control_address(&self) -> Option<SocketAddr> {
@@ -81,15 +125,16 @@ pub(super) fn http_addresses(data: &[Bound]) -> Vec<IpAddr> {
     config.http_addresses()
 }
 
-pub(super) fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartError> {
+fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartError> {
     let Some(port) = config.control_port.filter(|_| config.control) else {
         return Ok(Vec::new());
     };
     if cfg!(not(feature = "control-http")) {
-        return Err(StartError::Listen {
-            address: Address::Tcp((Ipv4Addr::LOCALHOST, port).into()),
-            error: io::Error::other("this build has no control plane (feature `control-http`)"),
-        });
+        let address = (Ipv4Addr::LOCALHOST, port).into();
+        return Err(not_built(
+            address,
+            "no control plane (feature `control-http`)",
+        ));
     }
     let addresses = if config.control_addresses.is_empty() {
         http_addresses(data)
@@ -101,11 +146,20 @@ pub(super) fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>
     bind(&listeners)
 }
 
+/// Returns the error of a build that lacks what it is to serve.
+#[cfg_attr(all(feature = "control-http", feature = "dns"), allow(dead_code))]
+fn not_built(address: SocketAddr, lacks: &str) -> StartError {
+    StartError::Listen {
+        address: Address::Tcp(address),
+        error: io::Error::other(format!("this build has {lacks}")),
+    }
+}
+
 /// The number of attempts to find a port that is free at all addresses.
 const PORTS_TRIED: usize = 20;
 
 /// Binds all listeners. Those with port 0 at different addresses get the same free port.
-pub(super) fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
+fn bind(listeners: &[Listener]) -> Result<Vec<Bound>, StartError> {
     let mut tried = 1;
     loop {
         match bind_at_one_port(listeners) {

@@ -534,6 +534,14 @@ behaviours! {
     /// The agent deregisters services with its own token, not with theirs (acl.md 11.4). The release is not known.
     AclAgentDeregisters = "acl.agent_deregisters", [onward(1, 22, 0)], None, "V N";
 
+    // DNS.
+
+    /// The server of DNS that later releases have: names of the domain asked for, NXDOMAIN for addresses that nobody has, sizes
+    /// with EDNS (cluster.md 6.25, 6.27, 6.28, 6.32, 6.34, 6.38).
+    DnsServer = "dns.server", [onward(1, 19, 0)], None, "V N D";
+    /// Services of the mesh have a name below `virtual`; in 1.14.0 at the latest (cluster.md 6.23).
+    DnsVirtual = "dns.virtual", [onward(1, 14, 0)], None, "V N D";
+
     // The command line, logs and ports.
 
     /// Configuration keys that 1.8.7 refuses are known.

@@ -91,10 +91,11 @@ fn client_addresses(resolved: &Resolved) -> String {
         ""
     };
     format!(
-        "[{}] (HTTP: {}, HTTPS: {}, gRPC: -1{grpc_tls}, DNS: -1)",
+        "[{}] (HTTP: {}, HTTPS: {}, gRPC: -1{grpc_tls}, DNS: {})",
         addresses.join(" "),
         ports.http,
         ports.https,
+        ports.dns,
     )
 }
 
@@ -133,7 +134,7 @@ mod tests {
          Node name: 'vm'
         Datacenter: 'dc1' (Segment: '<all>')
             Server: true (Bootstrap: false)
-       Client Addr: [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: -1, DNS: -1)
+       Client Addr: [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: -1, DNS: 8600)
       Cluster Addr: 127.0.0.1 (LAN: 8301, WAN: 8302)
            Encrypt: Gossip: false, TLS-Outgoing: false, TLS-Incoming: false, Auto-Encrypt-TLS: false
 
@@ -180,7 +181,7 @@ mod tests {
         );
         assert!(
             banner.contains(
-                " [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: -1, gRPC-TLS: -1, DNS: -1)\n"
+                " [127.0.0.1] (HTTP: 8500, HTTPS: -1, gRPC: -1, gRPC-TLS: -1, DNS: 8600)\n"
             )
         );
     }

@@ -8,9 +8,11 @@ mod own_file;
 use std::cell::RefCell;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
+use serde::Serialize;
 use tokio::runtime::{Builder, Runtime};
 use tracing::{error, info, warn};
 
@@ -250,12 +252,38 @@ async fn wait(signals: &mut Signals, config: &Config, reload: Option<&Reload>) -
     }
 }
 
-/// Returns where the server listens, with the protocol that it speaks there.
-fn served(addresses: &Addresses) -> Vec<(Address, &'static str)> {
-    let with = |protocol| move |address: &Address| (address.clone(), protocol);
-    let http = addresses.api.iter().map(with("http"));
-    http.chain(addresses.https.iter().map(with("https")))
-        .collect()
+/// A place where the server listens, as the log names it.
+struct Served {
+    address: String,
+    network: &'static str,
+    protocol: &'static str,
+}
+
+/// Returns where the server listens. What DNS says of itself is the same in all releases that were seen.
+fn served(addresses: &Addresses) -> Vec<Served> {
+    let of = |protocol| {
+        move |address: &Address| {
+            let (address, network) = match address {
+                Address::Tcp(address) => (address.to_string(), "tcp"),
+                Address::Unix(path) => (path.display().to_string(), "unix"),
+            };
+            Served {
+                address,
+                network,
+                protocol,
+            }
+        }
+    };
+    let dns = addresses.dns.iter().flat_map(|address| {
+        ["udp", "tcp"].map(|network| Served {
+            address: address.to_string(),
+            network,
+            protocol: "dns",
+        })
+    });
+    let http = addresses.api.iter().map(of("http"));
+    let https = addresses.https.iter().map(of("https"));
+    dns.chain(http).chain(https).collect()
 }
 
 /// Logs one line about this server, with all that a tester needs.
@@ -265,7 +293,7 @@ fn introduce(config: &Config, addresses: &Addresses) {
         Address::Tcp(address) => Some(process::reachable(*address)),
         Address::Unix(_) => None,
     });
-    let url = |is_on: bool, address: Option<std::net::SocketAddr>, path: &str| match address {
+    let url = |is_on: bool, address: Option<SocketAddr>, path: &str| match address {
         Some(address) if is_on => format!("http://{address}{path}"),
         _ => "off".to_owned(),
     };
@@ -282,10 +310,14 @@ fn introduce(config: &Config, addresses: &Addresses) {
 }
 
 /// Logs the lines that test harnesses wait for.
-fn announce(config: &Config, addresses: &[(Address, &str)]) {
-    for (address, protocol) in addresses {
-        let (address, network) = described(address);
-        if config.version.has(Behaviour::LogStartingServer) {
+fn announce(config: &Config, served: &[Served]) {
+    for Served {
+        address,
+        network,
+        protocol,
+    } in served
+    {
+        if config.version.has(Behaviour::LogStartingServer) && *protocol != "dns" {
             info!(target: "agent", address, network, protocol, "Starting server");
         } else {
             let protocol = protocol.to_uppercase();
@@ -307,7 +339,7 @@ fn announce(config: &Config, addresses: &[(Address, &str)]) {
 }
 
 /// Logs Consul's lines at its exit.
-fn say_goodbye(config: &Config, addresses: &[(Address, &str)], leaves: bool) {
+fn say_goodbye(config: &Config, served: &[Served], leaves: bool) {
     if leaves {
         info!(target: "agent", "Gracefully shutting down agent...");
         info!(target: "agent", "Graceful exit completed");
@@ -323,9 +355,13 @@ fn say_goodbye(config: &Config, addresses: &[(Address, &str)], leaves: bool) {
         info!(target: "agent", "consul client down");
     }
     info!(target: "agent", "shutdown complete");
-    for (address, protocol) in addresses {
-        let (address, network) = described(address);
-        if config.version.has(Behaviour::LogStartingServer) {
+    for Served {
+        address,
+        network,
+        protocol,
+    } in served
+    {
+        if config.version.has(Behaviour::LogStartingServer) && *protocol != "dns" {
             info!(target: "agent", address, network, protocol, "Stopping server");
         } else {
             let protocol = protocol.to_uppercase();
@@ -334,13 +370,6 @@ fn say_goodbye(config: &Config, addresses: &[(Address, &str)], leaves: bool) {
     }
     info!(target: "agent", "Waiting for endpoints to shut down");
     info!(target: "agent", "Endpoints down");
-}
-
-fn described(address: &Address) -> (String, &'static str) {
-    match address {
-        Address::Tcp(address) => (address.to_string(), "tcp"),
-        Address::Unix(path) => (path.display().to_string(), "unix"),
-    }
 }
 
 /// Refuses files that cannot be written, before the server starts.
@@ -364,9 +393,25 @@ fn no_port_file(path: &Path, name: &str, error: &io::Error) -> String {
     format!("{name}: {}: {}", path.display(), error_text(error))
 }
 
-/// Writes the pid file, and writes or prints the address of HTTP if configured: one line of JSON,
-/// `{"http":"127.0.0.1:43211"}`, with `control` if the control plane has its own port, with `https` if that is served,
-/// and with `https_ca_file` if an authority was made for it. Returns the files.
+/// The first address of each kind, as it is written into the port file: one line of JSON, such as
+/// `{"http":"127.0.0.1:43211","dns":"127.0.0.1:43212"}`. Programs look for its beginning, so new members come last.
+#[derive(Serialize)]
+struct Ports {
+    /// That of the control plane, if it has a port of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    control: Option<SocketAddr>,
+    /// `null` if HTTP is not served.
+    http: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    https: Option<String>,
+    /// The file with the authority that was made for HTTPS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    https_ca_file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dns: Option<SocketAddr>,
+}
+
+/// Writes the pid file, and writes or prints the addresses if configured. Returns the files.
 fn announce_port(
     resolved: &Resolved,
     addresses: &Addresses,
@@ -377,18 +422,15 @@ fn announce_port(
         let file = OwnFile::write(path, &std::process::id().to_string());
         files.push(file.map_err(|error| no_pid_file(path, &error))?);
     }
-    let address = addresses.api.first().map(ToString::to_string);
-    let mut ports = serde_json::json!({ "http": address });
-    if let Some(https) = addresses.https.first() {
-        ports["https"] = https.to_string().into();
-    }
-    if let Some(made) = made {
-        ports["https_ca_file"] = made.authority().into();
-    }
-    if let Some(control) = addresses.control {
-        ports["control"] = control.to_string().into();
-    }
-    let line = format!("{ports}\n");
+    let first = |addresses: &[Address]| addresses.first().map(ToString::to_string);
+    let ports = Ports {
+        control: addresses.control,
+        http: first(&addresses.api),
+        https: first(&addresses.https),
+        https_ca_file: made.map(Written::authority),
+        dns: addresses.dns.first().copied(),
+    };
+    let line = serde_json::to_string(&ports).expect("all fields are texts") + "\n";
     if let Some((path, name)) = &resolved.port_file {
         let file = OwnFile::write(path, &line);
         files.push(file.map_err(|error| no_port_file(path, name, &error))?);

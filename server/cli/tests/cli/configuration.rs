@@ -110,7 +110,7 @@ fn keys_and_flags_without_effect_are_named_once_on_standard_error() {
         "d",
         "-retry-join=a",
         "-retry-join=b",
-        "-dns-port=8600",
+        "-recursor=192.0.2.1",
         "-config-file",
         "c.json",
     ];
@@ -124,8 +124,8 @@ fn keys_and_flags_without_effect_are_named_once_on_standard_error() {
     agent.signal("INT");
     assert_eq!(
         agent.errors(),
-        "proconsul: without effect here: -retry-join encrypt performance ports.dns ports.grpc retry_join; \
-         not emulated, and refused by --strict: encrypt ports.dns ports.grpc\n"
+        "proconsul: without effect here: -recursor -retry-join encrypt performance ports.grpc retry_join; \
+         not emulated, and refused by --strict: -recursor encrypt ports.grpc\n"
     );
 }
 
@@ -138,10 +138,10 @@ fn strict_refuses_what_consul_knows_and_proconsul_does_not_honour() {
         refused,
         "==> -strict: proconsul does not emulate what encrypt asks for: leave it out, or start without -strict\n"
     );
-    let two = run("strict-two", &["-domain=x", "-hcl", "encrypt = \"k\""]);
+    let two = run("strict-two", &["-syslog", "-hcl", "encrypt = \"k\""]);
     assert_eq!(
         two.variable("PROCONSUL_STRICT", "true").refusal(),
-        "==> PROCONSUL_STRICT: proconsul does not emulate what -domain, encrypt ask for: leave them out, or start \
+        "==> PROCONSUL_STRICT: proconsul does not emulate what -syslog, encrypt ask for: leave them out, or start \
          without PROCONSUL_STRICT\n"
     );
     let arguments = [

@@ -3,7 +3,7 @@
 use tracing::warn;
 
 use crate::document::sources::{ConfigSource, Language};
-use crate::resolve::listen;
+use crate::resolve::listen::{self, Ports};
 use crate::resolve::{self, Errors};
 use crate::settings::Settings;
 use crate::settings::keys::{self, Remarks};
@@ -31,6 +31,7 @@ pub fn amended(config: Config, text: &str) -> Result<Config, String> {
     check_scope(&settings)?;
     let ignored = &mut remarks.ignored;
     ignored.extend(unserved_ports(&settings));
+    ignored.extend(settings.ports_dns.map(|_| "ports.dns".to_owned()));
     ignored.extend(settings.ports_https.map(|_| "ports.https".to_owned()));
     if !ignored.is_empty() {
         let names = ignored.join(", ");
@@ -106,7 +107,12 @@ fn take_listeners(
             })?,
     };
     if settings.client_addr.is_some() || settings.addresses_http.is_some() {
-        config.listeners = listen::http(settings, Some(port), errors)?.listeners;
+        let ports = Ports {
+            dns: None,
+            http: Some(port),
+            https: None,
+        };
+        listen::take_listeners(settings, ports, errors, config)?;
         config.control_addresses.clear();
     }
     for listener in &mut config.listeners {

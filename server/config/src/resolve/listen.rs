@@ -1,4 +1,4 @@
-//! The addresses of HTTP and HTTPS: `client_addr`, `addresses`, `ports`, and our flags for a free port.
+//! The addresses of HTTP, HTTPS and DNS: `client_addr`, `addresses`, `ports`, and our flags for a free port.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -10,77 +10,88 @@ use crate::settings::Settings;
 use crate::settings::flags::called;
 use crate::{Config, Listener};
 
-/// The addresses of HTTP.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Http {
-    /// Where HTTP is served.
-    pub listeners: Vec<Listener>,
-    /// `client_addr`, the default of `addresses.http`.
-    pub client_addresses: Vec<IpAddr>,
-}
-
 /// Consul's port for HTTP.
 const DEFAULT_PORT: i64 = 8500;
+/// Consul's port for DNS.
+const DEFAULT_DNS_PORT: i64 = 8600;
 /// The port for HTTPS that Consul's users choose.
 const DEFAULT_HTTPS_PORT: i64 = 8501;
 
-/// Resolves the addresses of HTTP.
-///
-/// # Errors
-/// Unknown templates, and two listeners at one address. Other problems go to `errors`.
-pub fn http(settings: &Settings, port: Option<u16>, errors: &mut Errors) -> Result<Http, String> {
-    let client_addresses = client_addresses(settings, errors)?;
-    let hosts = match settings
-        .addresses_http
-        .as_ref()
-        .filter(|addresses| !addresses.trim().is_empty())
-    {
-        Some(addresses) => served_hosts("addresses.http", addresses, errors)?,
-        None => client_addresses.iter().copied().map(Host::Ip).collect(),
-    };
-    let listeners = listeners("HTTP", hosts, port, &[])?;
-    Ok(Http {
-        listeners,
-        client_addresses,
-    })
+/// The ports of an agent; `None` for those that are off, and 0 for free ones.
+#[derive(Clone, Copy, Debug)]
+pub struct Ports {
+    /// That of DNS.
+    pub dns: Option<u16>,
+    /// That of HTTP.
+    pub http: Option<u16>,
+    /// That of HTTPS.
+    pub https: Option<u16>,
 }
 
-/// Resolves the addresses of HTTPS, none without a port.
+impl Ports {
+    /// Returns the ports that the settings ask for. Invalid ones go to `errors`.
+    pub fn of(settings: &Settings, errors: &mut Errors) -> Self {
+        let dns = settings.ports_dns;
+        let dns = dns.map(|port| valid_port("ports.dns", port, errors));
+        let http = http_port(settings, errors);
+        let https = https_port(settings, http, errors);
+        let dns = dns.unwrap_or_else(|| dns_port_beside(http));
+        Self { dns, http, https }
+    }
+}
+
+/// Takes the addresses of DNS, HTTP and HTTPS. Returns `client_addr`, their default.
 ///
 /// # Errors
-/// Unknown templates, and two listeners at one address.
-pub fn https(
+/// Unknown templates, two listeners at one address, and a Unix socket for DNS. Other problems go to `errors`.
+pub fn take_listeners(
     settings: &Settings,
-    port: Option<u16>,
-    http: &Http,
+    ports: Ports,
     errors: &mut Errors,
-) -> Result<Vec<Listener>, String> {
-    let given = settings.addresses_https.as_ref();
-    let hosts = match given.filter(|addresses| !addresses.trim().is_empty()) {
-        Some(addresses) => served_hosts("addresses.https", addresses, errors)?,
-        None => {
-            let addresses = http.client_addresses.iter();
-            addresses.copied().map(Host::Ip).collect()
-        }
-    };
-    listeners("HTTPS", hosts, port, &http.listeners)
+    config: &mut Config,
+) -> Result<Vec<IpAddr>, String> {
+    let client_addresses = client_addresses(settings, errors)?;
+    let mut taken = BTreeMap::new();
+    let given = hosts_of(
+        "addresses.dns",
+        &settings.addresses_dns,
+        &client_addresses,
+        errors,
+    )?;
+    config.dns.listeners = listeners("DNS", given, ports.dns, &mut taken)?
+        .into_iter()
+        .map(|listener| match listener {
+            Listener::Tcp(address) => Ok(address),
+            Listener::Unix(_) => Err("DNS address cannot be a unix socket".to_owned()),
+        })
+        .collect::<Result<_, _>>()?;
+    let given = hosts_of(
+        "addresses.http",
+        &settings.addresses_http,
+        &client_addresses,
+        errors,
+    )?;
+    config.listeners = listeners("HTTP", given, ports.http, &mut taken)?;
+    let given = hosts_of(
+        "addresses.https",
+        &settings.addresses_https,
+        &client_addresses,
+        errors,
+    )?;
+    config.https.listeners = listeners("HTTPS", given, ports.https, &mut taken)?;
+    Ok(client_addresses)
 }
 
-/// Returns where a protocol is served, given where HTTP is.
+/// Returns where a protocol is served, which is where no other of `taken` is.
 fn listeners(
-    protocol: &str,
+    protocol: &'static str,
     hosts: Vec<Host>,
     port: Option<u16>,
-    http: &[Listener],
+    taken: &mut BTreeMap<SocketAddr, &'static str>,
 ) -> Result<Vec<Listener>, String> {
     let Some(port) = port else {
         return Ok(Vec::new());
     };
-    let mut taken: BTreeMap<SocketAddr, &str> = BTreeMap::new();
-    taken.extend(http.iter().filter_map(|listener| match listener {
-        Listener::Tcp(address) => Some((*address, "HTTP")),
-        Listener::Unix(_) => None,
-    }));
     let mut listeners = Vec::new();
     for host in hosts {
         listeners.push(match host {
@@ -101,7 +112,7 @@ fn listeners(
 }
 
 /// Returns the port of HTTP, 0 for a free one, or `None` if HTTP is off: Consul's 0 and negative numbers disable it.
-pub fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
+fn http_port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
     let given = settings.ports_http;
     if settings.http_port_ephemeral == Some(true)
         || (settings.port_file.is_some() && given.is_none())
@@ -111,9 +122,19 @@ pub fn port(settings: &Settings, errors: &mut Errors) -> Option<u16> {
     valid_port("ports.http", given.unwrap_or(DEFAULT_PORT), errors)
 }
 
+/// Returns the port of DNS that is not asked for: Consul's where HTTP is at Consul's, a free one where HTTP is, and else none,
+/// so that several agents fit on one machine.
+fn dns_port_beside(http: Option<u16>) -> Option<u16> {
+    match http.map(i64::from) {
+        Some(0) => Some(0),
+        Some(DEFAULT_PORT) => u16::try_from(DEFAULT_DNS_PORT).ok(),
+        _ => None,
+    }
+}
+
 /// Returns the port of HTTPS, or `None` if it is off, as it is unless it is asked for. With `-https-dev` it is that which
 /// Consul's documents use, or a free one where that of HTTP is.
-pub fn https_port(settings: &Settings, http: Option<u16>, errors: &mut Errors) -> Option<u16> {
+fn https_port(settings: &Settings, http: Option<u16>, errors: &mut Errors) -> Option<u16> {
     match settings.ports_https {
         None if !asks_for_certificates(settings) => None,
         None if http == Some(0) => Some(0),
@@ -202,7 +223,17 @@ enum Host {
     Unix(PathBuf),
 }
 
-fn served_hosts(key: &str, addresses: &str, errors: &mut Errors) -> Result<Vec<Host>, String> {
+/// Returns the hosts of a setting, or the default.
+fn hosts_of(
+    key: &str,
+    given: &Option<String>,
+    default: &[IpAddr],
+    errors: &mut Errors,
+) -> Result<Vec<Host>, String> {
+    let given = given.as_ref();
+    let Some(addresses) = given.filter(|addresses| !addresses.trim().is_empty()) else {
+        return Ok(default.iter().copied().map(Host::Ip).collect());
+    };
     let host = |text: &str| match text.strip_prefix("unix://") {
         Some(path) => Some(Host::Unix(PathBuf::from(path))),
         None => text.parse().ok().map(Host::Ip),

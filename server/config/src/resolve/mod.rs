@@ -4,6 +4,7 @@ pub mod acl;
 pub mod address;
 pub mod amend;
 pub mod data;
+pub mod dns;
 pub mod https;
 pub mod listen;
 pub mod telemetry;
@@ -47,9 +48,11 @@ pub struct Resolved {
     pub warnings: Vec<String>,
 }
 
-/// The ports that the banner shows. Those of DNS and gRPC are always off: nothing listens there.
+/// The ports that the banner shows. That of gRPC is always off: nothing listens there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownPorts {
+    /// DNS.
+    pub dns: i64,
     /// HTTP.
     pub http: i64,
     /// HTTPS.
@@ -106,17 +109,13 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
     }
     config.bind_address = bind_address(settings, config.bind_address)?;
     let mut errors = Errors::default();
-    let port = listen::port(settings, &mut errors);
+    let ports = listen::Ports::of(settings, &mut errors);
     config.advertise_address = advertise_address(settings, config.bind_address, &mut errors)?;
     take_datacenter(settings, &mut config)?;
     let bootstrap = bootstrap(settings, &config, &mut warnings)?;
     take_primary_datacenter(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
-    let http = listen::http(settings, port, &mut errors)?;
-    let https_port = listen::https_port(settings, port, &mut errors);
-    config.https.listeners = listen::https(settings, https_port, &http, &mut errors)?;
-    config.listeners = http.listeners;
-    let client_addresses = http.client_addresses;
+    let client_addresses = listen::take_listeners(settings, ports, &mut errors, &mut config)?;
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
     take_collected(settings, errors, &mut config)?;
     config.log_level = log_level(settings, config.log_level)?;
@@ -134,7 +133,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
 
     Ok(Resolved {
         print_port: settings.http_port_ephemeral == Some(true) || config.control_port == Some(0),
-        ports: shown_ports(settings, port, https_port),
+        ports: shown_ports(settings, ports),
         config,
         client_addresses,
         bootstrap,
@@ -245,6 +244,7 @@ pub fn take_collected(
     config.allow_write_http_from.extend(networks);
     acl::check_times(settings, &mut errors);
     telemetry::take_retention(settings, &mut errors, &mut config.telemetry);
+    dns::take_dns(settings, &mut errors, &mut config.dns)?;
     let mut duration = |key, text| duration_of(key, text, &mut errors);
     let default_query_time = duration("default_query_time", settings.default_query_time.as_deref());
     if let Some(time) = default_query_time.filter(|time| *time >= 0) {
@@ -568,14 +568,16 @@ fn log_level(settings: &Settings, default: LogLevel) -> Result<LogLevel, String>
     }
 }
 
-fn shown_ports(settings: &Settings, http: Option<u16>, https: Option<u16>) -> ShownPorts {
+fn shown_ports(settings: &Settings, ports: listen::Ports) -> ShownPorts {
+    let served = |port: Option<u16>| port.map_or(-1, i64::from);
     let shown = |port: Option<i64>, default: i64| match port.unwrap_or(default) {
         off if off <= 0 => -1,
         port => port,
     };
     ShownPorts {
-        http: http.map_or(-1, i64::from),
-        https: https.map_or(-1, i64::from),
+        dns: served(ports.dns),
+        http: served(ports.http),
+        https: served(ports.https),
         serf_lan: shown(settings.ports_serf_lan, 8301),
         serf_wan: shown(settings.ports_serf_wan, 8302),
     }

@@ -1,10 +1,10 @@
 use std::net::SocketAddr;
 
 use super::*;
-use crate::Listener;
 use crate::definition::{CheckDefinition, NewService, ServiceDefinition, Timing};
 use crate::document::hcl;
 use crate::settings::keys::{Remarks, take_document};
+use crate::{DnsConfig, Listener};
 
 /// Resolves an HCL document on top of `-dev`.
 fn dev(document: &str) -> Result<Resolved, String> {
@@ -54,6 +54,10 @@ fn dev_is_a_server_on_the_loopback_interface() {
         // The machine's.
         host_name: resolved.config.host_name.clone(),
         listeners: vec![Listener::Tcp(SocketAddr::from(([127, 0, 0, 1], 8500)))],
+        dns: DnsConfig {
+            listeners: vec![SocketAddr::from(([127, 0, 0, 1], 8600))],
+            ..DnsConfig::default()
+        },
         ..Config::dev()
     };
     assert_eq!(resolved.config, expected);

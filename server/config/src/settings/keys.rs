@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn what_has_no_effect_is_named_unless_it_is_without_effect() {
         let document = r#"
-            data_dir = "d" performance { raft_multiplier = 1 } ports { grpc = 1 } encrypt = "x" dns_config { zork = 1 }
+            data_dir = "d" performance { raft_multiplier = 1 } ports { grpc = 1 } encrypt = "x" autopilot { zork = 1 }
             connect = { enabled = false } retry_join = [] domain = "" acl { tokens { agent = "x" } }
         "#;
         let (_, remarks) = taken(document).expect("values of keys without effect may be anything");
-        assert_eq!(remarks.ignored, ["dns_config", "encrypt"]);
+        assert_eq!(remarks.ignored, ["autopilot", "encrypt"]);
         assert_eq!(remarks.moot, ["performance"]);
     }
 

@@ -63,7 +63,6 @@ impl Loaded {
 /// Returns the configured ports that are not served.
 pub fn unserved_ports(settings: &Settings) -> impl Iterator<Item = String> {
     let asked = [
-        ("dns", settings.ports_dns),
         ("grpc", settings.ports_grpc),
         ("grpc_tls", settings.ports_grpc_tls),
     ];

@@ -164,9 +164,11 @@ settings! {
         Text acl_token_replication ["acl.tokens.replication", "acl_replication_token"];
         Text acl_token_ttl ["acl.token_ttl"];
         Text acl_ttl ["acl_ttl"];
+        Text addresses_dns ["addresses.dns"];
         Text addresses_http ["addresses.http"];
         Text addresses_https ["addresses.https"];
         Text advertise_addr ["advertise_addr"] Sets "advertise" "The address that the node is registered with.";
+        Text alt_domain ["alt_domain"] Sets "alt-domain" "A second domain that DNS answers.";
         List allow_write_http_from ["http_config.allow_write_http_from"]
             Sets "allow-write-http-from" "A network in CIDR form from which writing is allowed. May be repeated.";
         Text bind_addr ["bind_addr"] Sets "bind" "The address shown as that of the cluster.";
@@ -186,6 +188,19 @@ settings! {
             Sets "default-query-time" "How long a blocking query waits that does not say.";
         Bool disable_http_unprintable_char_filter ["disable_http_unprintable_char_filter"];
         Bool disable_kv_key_validation ["disable_kv_key_validation"];
+        Integer dns_a_record_limit ["dns_config.a_record_limit"];
+        Bool dns_disable_compression ["dns_config.disable_compression"];
+        Bool dns_enable_truncate ["dns_config.enable_truncate"];
+        Bool dns_node_meta_txt ["dns_config.enable_additional_node_meta_txt"];
+        Text dns_node_ttl ["dns_config.node_ttl"];
+        Bool dns_only_passing ["dns_config.only_passing"];
+        Map dns_service_ttl ["dns_config.service_ttl"];
+        Unsigned dns_soa_expire ["dns_config.soa.expire"];
+        Unsigned dns_soa_min_ttl ["dns_config.soa.min_ttl"];
+        Unsigned dns_soa_refresh ["dns_config.soa.refresh"];
+        Unsigned dns_soa_retry ["dns_config.soa.retry"];
+        Integer dns_udp_answer_limit ["dns_config.udp_answer_limit"];
+        Text domain ["domain"] Sets "domain" "The domain that DNS answers.";
         Bool enable_debug ["enable_debug"];
         Bool enable_local_script_checks ["enable_local_script_checks"]
             Sets "enable-local-script-checks" "Run the script checks of configuration files.";
@@ -203,9 +218,9 @@ settings! {
         Map node_meta ["node_meta"] Sets "node-meta" "A key:value that the node says of itself. May be repeated.";
         Text node_name ["node_name"] Sets "node" "The name of the node.";
         Text pid_file ["pid_file"] Sets "pid-file" "A file for the id of the process.";
-        // HTTP and HTTPS are served. The ports between servers are shown where Consul shows them; the start names the others as
+        // HTTP, HTTPS and DNS are served. The ports between servers are shown where Consul shows them; the start names the others as
         // without effect.
-        Integer ports_dns ["ports.dns"] Sets "dns-port" "Accepted; DNS is not served.";
+        Integer ports_dns ["ports.dns"] Sets "dns-port" "The port at which DNS is served; 0 or less disables it.";
         Integer ports_grpc ["ports.grpc"] Sets "grpc-port" "Accepted; gRPC is not served.";
         Integer ports_grpc_tls ["ports.grpc_tls"] Sets "grpc-tls-port" "Accepted; gRPC is not served.";
         Integer ports_http ["ports.http"] Sets "http-port" "The port at which HTTP is served; 0 or less disables it.";
@@ -256,7 +271,7 @@ settings! {
 /// Flags of Consul that are not emulated: the start names them, and `--strict` refuses them. An equals sign
 /// marks those with an argument.
 pub const IGNORED_FLAGS: &str = "
-    advertise-wan= alt-domain= auto-reload-config check_output_max_size= domain= encrypt= log-file=
+    advertise-wan= auto-reload-config check_output_max_size= encrypt= log-file=
     non-voting-server read-replica recursor= segment= syslog ui-content-path= ui-dir=
 ";
 
@@ -270,11 +285,11 @@ pub const MOOT_FLAGS: &str = "
 
 /// Keys of Consul that are not emulated. Their values are not checked.
 pub const IGNORED_KEYS: &str = "
-    addresses.dns addresses.grpc addresses.grpc_tls advertise_addr_ipv4 advertise_addr_ipv6
-    advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 alt_domain audit auto_config auto_encrypt
+    addresses.grpc addresses.grpc_tls advertise_addr_ipv4 advertise_addr_ipv6
+    advertise_addr_wan advertise_addr_wan_ipv4 advertise_addr_wan_ipv6 audit auto_config auto_encrypt
     auto_reload_config autopilot cache cloud connect.ca_config
     connect.ca_provider connect.enable_mesh_gateway_wan_federation connect.enable_serverless_plugin connect.test_ca_leaf_root_change_spread
-    default_intention_policy disable_coordinates discard_check_output dns_config domain enable_agent_tls_for_checks
+    default_intention_policy disable_coordinates discard_check_output enable_agent_tls_for_checks
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
     locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
@@ -296,6 +311,8 @@ pub const MOOT_KEYS: &str = "
     acl.disabled_ttl acl.enable_token_persistence acl.enable_token_replication acl_enforce_version_8
     advertise_reconnect_timeout
     disable_anonymous_signature disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
+    dns_config.allow_stale dns_config.cache_max_age dns_config.max_stale dns_config.prefer_namespace
+    dns_config.recursor_strategy dns_config.recursor_timeout dns_config.use_cache
     enable_acl_replication gossip_lan gossip_wan license_path
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
     performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc
@@ -312,7 +329,7 @@ pub const LATER_KEYS: &str = "
     acl.tokens.agent_recovery acl.tokens.config_file_service_registration acl.tokens.dns acl.tokens.initial_management
     addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
     connect.enable_serverless_plugin
-    default_intention_policy disable_kv_key_validation experiments http_config.max_header_bytes license_path
+    default_intention_policy disable_kv_key_validation dns_config.recursor_strategy experiments http_config.max_header_bytes license_path
     limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore
     raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max telemetry.disable_per_tenancy_usage_metrics
     telemetry.enable_host_metrics telemetry.retry_failed_connection tls ui_config use_streaming_backend xds

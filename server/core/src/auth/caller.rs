@@ -9,6 +9,7 @@ use proconsul_h1::Headers;
 
 use super::failure;
 use super::state::Acls;
+use crate::Context;
 use crate::failure::Failure;
 use crate::request::Request;
 use proconsul_acl::caller::{Caller, Place};
@@ -84,24 +85,42 @@ impl Acls {
         if let Some(caller) = self.recovery(request, secret) {
             return Ok(caller);
         }
-        let engine = &request.context.engine;
+        self.known(&request.context, secret)
+            .ok_or_else(|| failure::unknown(request))
+    }
+
+    /// Returns who asks over DNS: who has the agent's token for DNS, else its default one. Who has an unknown token sees
+    /// what nobody may be refused.
+    #[cfg(feature = "dns")]
+    pub(crate) fn caller_of_dns(&self, context: &Context) -> Arc<Caller> {
+        let tokens = self.tokens.read();
+        let secrets = [&tokens.dns, &tokens.default];
+        let secret = secrets.into_iter().find(|secret| !secret.is_empty());
+        let secret = secret.map_or(ANONYMOUS, String::as_str);
+        let known = self.known(context, secret);
+        known.unwrap_or_else(|| Arc::new(Caller::nobody(self.place(context))))
+    }
+
+    /// Returns who has this secret; `None` if nobody.
+    fn known(&self, context: &Context, secret: &str) -> Option<Arc<Caller>> {
+        let engine = &context.engine;
         let era = engine.era();
         let Ok(known) = engine.read(&AclKnown(secret));
         let (stamp, is_known) = known.rows;
         if let Some(caller) = self.kept((era, stamp), secret).filter(|_| is_known) {
-            return Ok(caller);
+            return Some(caller);
         }
         let Ok(found) = engine.read(&AclIdentity(secret));
-        let place = self.place(request);
+        let place = self.place(context);
         let caller = match found.rows {
             Some(identity) => Caller::of(&identity, place),
             // A state without an anonymous token was loaded.
             None if secret == ANONYMOUS => Caller::nobody(place),
-            None => return Err(failure::unknown(request)),
+            None => return None,
         };
         let caller = Arc::new(caller);
         self.keep((era, stamp), secret, &caller);
-        Ok(caller)
+        Some(caller)
     }
 
     /// Returns the caller with the agent's recovery token, where it counts (acl.md 2.8).
@@ -116,13 +135,16 @@ impl Acls {
             return None;
         }
         let node = &request.context.config.node_name;
-        Some(Arc::new(Caller::recovery(node, self.place(request))))
+        Some(Arc::new(Caller::recovery(
+            node,
+            self.place(&request.context),
+        )))
     }
 
-    fn place<'a>(&self, request: &'a Request) -> Place<'a> {
+    fn place<'a>(&self, context: &'a Context) -> Place<'a> {
         Place {
-            version: request.version(),
-            datacenter: &request.context.config.datacenter,
+            version: context.config.version,
+            datacenter: &context.config.datacenter,
             default: self.default,
         }
     }

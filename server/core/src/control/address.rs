@@ -31,6 +31,8 @@ pub struct Addresses {
     pub api: Vec<Address>,
     /// For the API over HTTPS.
     pub https: Vec<Address>,
+    /// For DNS, over UDP and TCP.
+    pub dns: Vec<SocketAddr>,
     /// For the control plane, if it has a port of its own.
     pub control: Option<SocketAddr>,
 }
@@ -66,6 +68,17 @@ impl Controls {
     #[must_use]
     pub fn addresses(&self) -> &[Address] {
         &self.addresses.api
+    }
+
+    /// Returns the address at which the server answers DNS, over UDP and TCP.
+    ///
+    /// # Panics
+    /// If the server was not configured to answer DNS.
+    #[cfg(feature = "dns")]
+    #[must_use]
+    pub fn dns_addr(&self) -> SocketAddr {
+        let first = self.addresses.dns.first();
+        *first.expect("the server answers DNS where its configuration says so: see `Builder::dns`")
     }
 
     /// Where the control plane is served, for programs in other languages: `http://127.0.0.1:40123/proconsul/v1`.

@@ -85,7 +85,8 @@ impl Listeners {
         self.changed.notify();
     }
 
-    fn is_wanted(&self) -> bool {
+    /// Returns whether the sockets should listen.
+    pub fn is_wanted(&self) -> bool {
         self.is_wanted.load(Ordering::Acquire)
     }
 

@@ -245,6 +245,7 @@ mod tests {
         let addresses = Addresses {
             api: Vec::new(),
             https: Vec::new(),
+            dns: Vec::new(),
             control: None,
         };
         Controls::new(&engine, &config, 7, addresses, on_demand)

@@ -1,5 +1,6 @@
 //! Selection and order of the rows of a read: `filter`, `node-meta`, `near` (session.md 4.5).
 
+use crate::Context;
 use crate::failure::{Failure, failures};
 use crate::request::Request;
 use proconsul_filter::{Fields, Filter};
@@ -44,14 +45,14 @@ pub(crate) fn node_meta(request: &Request) -> Labels {
 /// Moves the rows of the agent's node to the front if `near` names it. The distances of other nodes are unknown, as
 /// they are to a Consul with a single agent.
 pub(crate) fn sort_nearest<T>(request: &Request, rows: &mut Vec<T>, node: impl Fn(&T) -> &str) {
-    if is_near_agent(request, request.query.get("near")) {
-        move_nearest(request, rows, node);
+    if is_near_agent(&request.context, request.query.get("near")) {
+        move_nearest(&request.context, rows, node);
     }
 }
 
 /// Moves the rows of the agent's node to the front.
-pub(crate) fn move_nearest<T>(request: &Request, rows: &mut Vec<T>, node: impl Fn(&T) -> &str) {
-    let own = &request.context.config.node_name;
+pub(crate) fn move_nearest<T>(context: &Context, rows: &mut Vec<T>, node: impl Fn(&T) -> &str) {
+    let own = &context.config.node_name;
     let is_near = |row: &T| node(row).eq_ignore_ascii_case(own);
     let (near, far): (Vec<T>, Vec<T>) = std::mem::take(rows).into_iter().partition(is_near);
     *rows = near;
@@ -59,7 +60,7 @@ pub(crate) fn move_nearest<T>(request: &Request, rows: &mut Vec<T>, node: impl F
 }
 
 /// Whether a value of `near` names the agent's node.
-pub(crate) fn is_near_agent(request: &Request, near: &[u8]) -> bool {
-    let own = request.context.config.node_name.as_bytes();
+pub(crate) fn is_near_agent(context: &Context, near: &[u8]) -> bool {
+    let own = context.config.node_name.as_bytes();
     near.eq_ignore_ascii_case(own) || near == NEAR_AGENT.as_bytes()
 }

@@ -1,4 +1,4 @@
-//! Accepts the connections of Consul's API. The crate `h1` serves HTTP/1 on them.
+//! Accepts connections for Consul's API, which the crate `h1` serves, and for DNS.
 
 pub(super) mod tasks;
 
@@ -28,7 +28,7 @@ pub(crate) const BACKLOG: u16 = 4096;
 /// The pause after the first failure to accept. It doubles with each further failure, as in Go.
 const FIRST_REST: Duration = Duration::from_millis(5);
 /// The longest pause after failures to accept.
-const LONGEST_REST: Duration = Duration::from_secs(1);
+pub(super) const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// The interval of keep-alive probes to silent clients, as in Go. Only they show that the client of a blocking query
 /// has gone: the end of its stream does not, because it may still read.
@@ -48,21 +48,40 @@ pub(crate) enum Socket {
     Unix(UnixListener),
 }
 
-/// Accepts connections forever, and serves each in a task of its own, over TLS if given.
+/// What is spoken on the connections of a socket.
+#[derive(Clone)]
+pub(crate) enum Protocol {
+    /// HTTP, over TLS if given.
+    Http(Option<Tls>),
+    /// DNS.
+    #[cfg(feature = "dns")]
+    Dns,
+}
+
+impl Protocol {
+    fn tls(&self) -> Option<Tls> {
+        match self {
+            Protocol::Http(tls) => tls.clone(),
+            #[cfg(feature = "dns")]
+            Protocol::Dns => None,
+        }
+    }
+}
+
+/// Accepts connections forever, and serves each in a task of its own.
 pub(crate) async fn accept(
     context: Arc<Context>,
     mut socket: Socket,
-    tls: Option<Tls>,
+    protocol: Protocol,
     tasks: Arc<Tasks>,
 ) {
-    let tls = tls.as_ref();
     let Some(control) = context.control.clone() else {
-        return accept_on(&context, &socket, tls, &tasks).await;
+        return accept_on(&context, &socket, &protocol, &tasks).await;
     };
     let listeners = control.listeners();
     loop {
         tokio::select! {
-            () = accept_on(&context, &socket, tls, &tasks) => {}
+            () = accept_on(&context, &socket, &protocol, &tasks) => {}
             () = listeners.are(false) => {}
         }
         let Some(next) = reopened(listeners, socket).await else {
@@ -105,17 +124,22 @@ fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
     Ok(socket)
 }
 
-async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>, tasks: &Tasks) {
+async fn accept_on(context: &Arc<Context>, socket: &Socket, protocol: &Protocol, tasks: &Tasks) {
     if let Socket::Tcp(listener) = socket {
         keep_alive(listener);
     }
     let mut rest = Rest::default();
     loop {
         let accepted = match socket {
-            Socket::Tcp(listener) => accept_tcp(context, listener, tls, tasks).await,
+            Socket::Tcp(listener) => accept_tcp(context, listener, protocol, tasks).await,
             Socket::Unix(listener) => listener.accept().await.map(|(stream, _)| {
                 let context = Arc::clone(context);
-                tasks.spawn(Box::pin(serve(context, None, stream.into(), tls.cloned())));
+                tasks.spawn(Box::pin(serve(
+                    context,
+                    None,
+                    stream.into(),
+                    protocol.tls(),
+                )));
             }),
         };
         match accepted {
@@ -139,7 +163,7 @@ async fn accept_on(context: &Arc<Context>, socket: &Socket, tls: Option<&Tls>, t
 async fn accept_tcp(
     context: &Arc<Context>,
     listener: &TcpListener,
-    tls: Option<&Tls>,
+    protocol: &Protocol,
     tasks: &Tasks,
 ) -> io::Result<()> {
     let (stream, peer) = listener.accept().await?;
@@ -148,9 +172,15 @@ async fn accept_tcp(
     let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
     let limit = context.config.http_max_conns_per_client;
     let context = Arc::clone(context);
+    #[cfg(feature = "dns")]
+    if matches!(protocol, Protocol::Dns) {
+        tasks.spawn(Box::pin(super::dns::serve_stream(context, stream)));
+        return Ok(());
+    }
+    let tls = protocol.tls();
     match context.connections.admit(peer.ip(), limit) {
         Some(place) => {
-            let serving = serve(context, Some(peer), stream.into(), tls.cloned());
+            let serving = serve(context, Some(peer), stream.into(), tls);
             tasks.spawn(Box::pin(async move {
                 let _place = place;
                 serving.await;

@@ -183,16 +183,28 @@ fn one_line_of_the_start_says_what_this_is() {
     );
 }
 
-/// F16: nothing listens there.
+/// F16: nothing listens at a port of gRPC. DNS is at a free port where HTTP is.
 #[test]
-fn ports_where_nothing_listens_are_off_in_the_banner() {
-    let agent = Run::agent("ports-off", &["-dev", "-dns-port=8600", "-grpc-port=8502"])
-        .at_a_free_port()
-        .start()
-        .ready();
+fn the_banner_and_the_log_say_where_the_agent_listens() {
+    let run = Run::agent("ports", &["-dev", "-grpc-port=8502", "--port-file=port"]);
+    let path = run.folder().join("port");
+    let agent = run.start().ready();
+    let line = fs::read_to_string(&path).expect("the file is there when the agent is");
+    let ports: serde_json::Value = serde_json::from_str(&line).expect("it is a line of JSON");
+    let dns = ports["dns"].as_str().expect("DNS is served");
+    let log = agent.log();
+    for expected in [
+        "HTTPS: -1, gRPC: -1, gRPC-TLS: -1, DNS: 0)".to_owned(),
+        format!("agent: Started DNS server: address={dns} network=udp"),
+        format!("agent: Started DNS server: address={dns} network=tcp"),
+    ] {
+        assert!(log.contains(&expected), "{expected} in {log}");
+    }
+    let agent = Run::agent("ports-off", &["-dev", "-dns-port=-1"]);
+    let agent = agent.at_a_free_port().start().ready();
     let log = agent.log();
     assert!(
-        log.contains("HTTPS: -1, gRPC: -1, gRPC-TLS: -1, DNS: -1)"),
+        log.contains("DNS: -1)") && !log.contains("DNS server"),
         "{log}"
     );
 }

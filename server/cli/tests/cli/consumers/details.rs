@@ -20,7 +20,7 @@ fn sdk_testutil_starts_waits_and_stops() {
         "node_name": "node-1", "node_id": "adf4238a-882b-9ddc-4a9d-5b6758e4159e", "node_meta": {"k": "v"},
         "performance": {"raft_multiplier": 1}, "bootstrap": true, "server": true, "data_dir": "data",
         "segments": null, "disable_update_check": true, "log_level": "debug", "bind_addr": "127.0.0.1",
-        "addresses": {}, "ports": {"dns": 1, "http": 2, "https": 0, "serf_lan": 4, "serf_wan": 5, "server": 6,
+        "addresses": {}, "ports": {"dns": -1, "http": 2, "https": 0, "serf_lan": 4, "serf_wan": 5, "server": 6,
         "grpc": 7, "grpc_tls": 8, "proxy_min_port": 9, "proxy_max_port": 10}, "raft_protocol": 3, "partition": "",
         "retry_join": ["a"], "acl": {"enabled": false, "tokens": {"master": "", "agent_master": ""}},
         "encrypt": "", "verify_incoming": false, "enable_script_checks": true, "enable_debug": true,
@@ -47,8 +47,8 @@ fn sdk_testutil_starts_waits_and_stops() {
     assert_eq!(
         agent.errors(),
         "proconsul: without effect here: connect.ca_config disable_update_check peering performance \
-         ports.dns ports.grpc ports.grpc_tls ports.proxy_max_port ports.proxy_min_port raft_protocol retry_join; \
-         not emulated, and refused by --strict: connect.ca_config peering ports.dns ports.grpc ports.grpc_tls\n"
+         ports.grpc ports.grpc_tls ports.proxy_max_port ports.proxy_min_port raft_protocol retry_join; \
+         not emulated, and refused by --strict: connect.ca_config peering ports.grpc ports.grpc_tls\n"
     );
 }
 

@@ -18,7 +18,7 @@ fn sdk_testutil() {
                     "node_name": "node-1", "node_id": "adf4238a-882b-9ddc-4a9d-5b6758e4159e", "node_meta": {"k": "v"},
                     "performance": {"raft_multiplier": 1}, "bootstrap": true, "server": true, "data_dir": "data",
                     "segments": null, "disable_update_check": true, "log_level": "debug", "bind_addr": "127.0.0.1",
-                    "addresses": {}, "ports": {"dns": 1, "http": 2, "https": 0, "serf_lan": 4, "serf_wan": 5,
+                    "addresses": {}, "ports": {"dns": -1, "http": 2, "https": 0, "serf_lan": 4, "serf_wan": 5,
                     "server": 8300, "grpc": 7, "grpc_tls": 8, "proxy_min_port": 9, "proxy_max_port": 10},
                     "raft_protocol": 3, "partition": "", "retry_join": ["a"], "acl": {"enabled": false, "tokens":
                     {"master": "", "agent_master": ""}}, "encrypt": "", "verify_incoming": false,
@@ -193,7 +193,7 @@ fn embedded_consul() {
             files: &[
                 (
                     "config/basic_config.json",
-                    r#"{"ports": {"dns": 1, "serf_lan": 2, "serf_wan": 3, "server": 8300},
+                    r#"{"ports": {"dns": -1, "serf_lan": 2, "serf_wan": 3, "server": 8300},
                         "disable_update_check": true, "performance": {"raft_multiplier": 1}}"#,
                 ),
                 ("config/extra_config.json", "{}"),

@@ -97,7 +97,7 @@ fn vitess() {
             arguments: &["agent", "-dev", "-config-file", "consul.json"],
             files: &[(
                 "consul.json",
-                r#"{"ports": {"dns": 1, "http": 2, "rpc": 3, "serf_lan": 4, "serf_wan": 5}}"#,
+                r#"{"ports": {"dns": -1, "http": 2, "rpc": 3, "serf_lan": 4, "serf_wan": 5}}"#,
             )],
             steps: &[
                 Ask("GET", "/v1/kv/?recurse=", "", 404, "X-Consul-Index: "),

@@ -6,6 +6,7 @@ use http::{Method, StatusCode};
 use serde_json::json;
 
 use crate::api::query::body::{QueryBody, QueryFields, checked};
+use crate::api::query::execution;
 use crate::api::query::failure::{self, refused};
 use crate::api::query::rights::{self, Visible};
 use crate::api::query::template;
@@ -18,7 +19,6 @@ use crate::reply::object::{JsonMembers, JsonObject, object};
 use crate::reply::table::Look;
 use crate::reply::{self, Reply};
 use crate::request::cached::Cached;
-use crate::request::selection::{is_near_agent, move_nearest};
 use crate::request::{Consistency, ReadOptions, Request};
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
@@ -27,7 +27,7 @@ use proconsul_gocompat::number;
 use proconsul_store::{
     Answer, Instance, PreparedQueryDelete, PreparedQueryFor, PreparedQueryInfo, PreparedQueryList,
     PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
-    ServiceInstances, ServiceSearch, ServiceView,
+    ServiceSearch,
 };
 use proconsul_version::{Behaviour, Version};
 
@@ -278,27 +278,23 @@ async fn run(
     connect: bool,
 ) -> Result<Executed, Failure> {
     let (row, search) = resolve(request, name, options).await?;
-    let context = &request.context;
-    let service = ServiceInstances(ServiceView::Health, search.service.clone());
     let mut rights = rights::of_execution(request, &row.query)?;
-    let Ok(mut answer) = context.engine.read(&service);
-    rights.retain(&mut answer.rows, |caller, row| {
-        let service = &row.service;
-        caller.may(Question::read(Resource::Node, &service.node))
-            && caller.may(Question::read(Resource::Service, &service.service.name))
-    });
-    rights.note_removal();
-    let nobody = connect || search.connect;
-    let mut instances = answer.rows;
-    instances.retain(|row| !nobody && fits(row, &search));
-    context.engine.shuffle(&mut instances);
     let near = match request.query.get("near") {
         b"" => search.near.as_bytes(),
         near => near,
     };
-    if is_near_agent(request, near) {
-        move_nearest(request, &mut instances, |row| &row.service.node);
-    }
+    let search = ServiceSearch {
+        connect: connect || search.connect,
+        ..search.clone()
+    };
+    let mut instances = execution::found(&request.context, &search, near, |rows| {
+        rights.retain(rows, |caller, row| {
+            let service = &row.service;
+            caller.may(Question::read(Resource::Node, &service.node))
+                && caller.may(Question::read(Resource::Service, &service.service.name))
+        });
+        rights.note_removal();
+    });
     if let Some(limit) = limit {
         instances.truncate(limit);
     }
@@ -363,37 +359,4 @@ fn connect(request: &Request) -> Result<bool, Failure> {
     let connect = number::parse_bool(text);
     connect
         .map_err(|error| failure::invalid_connect(&error.message(request.version().go().unicode)))
-}
-
-/// Whether a search finds an instance: it is healthy enough, and has the tags and metadata.
-fn fits(instance: &Instance, search: &ServiceSearch) -> bool {
-    let service = &instance.service.service;
-    let has_tag = |tag: &str| {
-        service
-            .tags()
-            .iter()
-            .any(|own| own.eq_ignore_ascii_case(tag))
-    };
-    let mut tags = search.tags.iter().flatten();
-    let tags_fit = tags.all(|tag| match tag.strip_prefix('!') {
-        Some(unwanted) => !has_tag(unwanted),
-        None => has_tag(tag),
-    });
-    let mut service_meta = search.service_meta.iter().flatten();
-    let own = service.meta.as_ref();
-    let service_meta_fits =
-        service_meta.all(|(name, value)| own.and_then(|own| own.get(name)) == Some(value));
-    let node_meta = search.node_meta.clone().unwrap_or_default();
-    let ignored = search.ignore_check_ids.iter().flatten();
-    let ignored: Vec<&String> = ignored.collect();
-    let mut checks = instance.checks.iter();
-    let is_healthy = checks.all(|row| {
-        ignored.contains(&&row.check.check_id)
-            || match row.check.status.as_str() {
-                "critical" => false,
-                "passing" => true,
-                _ => !search.only_passing,
-            }
-    });
-    is_healthy && tags_fit && service_meta_fits && instance.node.has_meta(&node_meta)
 }

@@ -2,8 +2,12 @@
 
 #[cfg(feature = "queries")]
 mod body;
+#[cfg(feature = "dns")]
+mod dns;
 #[cfg(feature = "queries")]
 mod endpoints;
+#[cfg(feature = "queries")]
+mod execution;
 #[cfg(feature = "queries")]
 mod failure;
 #[cfg(feature = "queries")]
@@ -12,6 +16,9 @@ mod rights;
 mod template;
 #[cfg(feature = "queries")]
 mod wire;
+
+#[cfg(feature = "dns")]
+pub(crate) use dns::found_by_name;
 
 use crate::route::routes;
 

@@ -49,7 +49,12 @@ pub(in crate::api::agent) fn debug_config(context: &Context) -> Value {
     };
     let by_release = if is_nested { nested } else { flat };
     let config = &context.config;
-    let own = [addresses(config), settings(config), by_release(config)];
+    let own = [
+        addresses(config),
+        settings(config),
+        dns(config),
+        by_release(config),
+    ];
     let own = own.into_iter().filter_map(|part| match part {
         Value::Object(part) => Some(part),
         _ => None,
@@ -106,6 +111,37 @@ fn port(listeners: &[Listener]) -> i32 {
         Listener::Unix(_) => None,
     });
     port.unwrap_or(-1)
+}
+
+/// The settings of DNS, as far as there are any here (cluster.md 6, 1.8.7).
+fn dns(config: &Config) -> Value {
+    let dns = &config.dns;
+    let networks = ["tcp", "udp"].into_iter();
+    let addresses = networks.flat_map(|network| {
+        let listeners = dns.listeners.iter();
+        listeners.map(move |address| format!("{network}://{address}"))
+    });
+    let ttls = dns.service_ttl.iter();
+    json!({
+        "DNSAddrs": addresses.collect::<Vec<_>>(),
+        "DNSARecordLimit": dns.a_record_limit,
+        "DNSAltDomain": dns.alt_domain,
+        "DNSDisableCompression": dns.disable_compression,
+        "DNSDomain": format!("{}.", dns.domain),
+        "DNSEnableTruncate": dns.enable_truncate,
+        "DNSNodeMetaTXT": dns.node_meta_txt,
+        "DNSNodeTTL": text(dns.node_ttl),
+        "DNSOnlyPassing": dns.only_passing,
+        "DNSPort": dns.listeners.first().map_or(-1, |address| i32::from(address.port())),
+        "DNSSOA": {
+            "Expire": dns.soa.expire,
+            "Minttl": dns.soa.min_ttl,
+            "Refresh": dns.soa.refresh,
+            "Retry": dns.soa.retry,
+        },
+        "DNSServiceTTL": maps::collect(ttls.map(|(name, ttl)| (name.clone(), text(*ttl)))),
+        "DNSUDPAnswerLimit": dns.udp_answer_limit,
+    })
 }
 
 /// The other settings that this server has.
