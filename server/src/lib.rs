@@ -75,8 +75,8 @@
 /// The configuration of a server.
 pub mod config {
     pub use proconsul_config::{
-        AclConfig, AclTokens, Config, ConfigError, DataFiles, Epoch, HttpsConfig, Listener,
-        LogLevel, Network, TelemetryConfig, TlsVersion,
+        AclConfig, AclTokens, Config, ConfigError, DataFiles, DnsConfig, Epoch, HttpsConfig,
+        Listener, LogLevel, Network, Soa, TelemetryConfig, TlsVersion,
     };
 }
 pub mod control;

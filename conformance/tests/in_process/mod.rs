@@ -53,6 +53,7 @@ pub(crate) fn config(settings: &str, version: Version, dev: bool) -> Result<Conf
         &node,
         mode,
         "-data-dir=unused",
+        "-dns-port=-1",
         "-hcl",
         connect,
         "-hcl",

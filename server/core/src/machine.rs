@@ -14,6 +14,8 @@ use parking_lot::Mutex;
 #[cfg(feature = "control-http")]
 use crate::control::OnDemand;
 use crate::control::{Addresses, Controls};
+#[cfg(feature = "dns")]
+use crate::dns::Transport;
 use crate::{Context, Reload, exchange, fail_checks, new_engine, serve};
 use proconsul_config::Config;
 use proconsul_engine::clock::Rate;
@@ -257,6 +259,13 @@ impl Machine {
         self.run();
         self.collect();
         Outputs(self)
+    }
+
+    /// Answers a question of DNS at `now`: see [`dns::answer`](crate::dns::answer).
+    #[cfg(feature = "dns")]
+    pub fn dns(&mut self, now: Duration, transport: Transport, question: &[u8]) -> Option<Vec<u8>> {
+        self.host.advance_to(now);
+        crate::dns::answer(&self.context, transport, question)
     }
 
     /// Returns when the next input is due, if no other comes before, and why; `None` if nothing will happen by itself.

@@ -7,8 +7,6 @@ pub(crate) mod connection;
 #[cfg(feature = "control-http")]
 mod control_port;
 mod data;
-#[cfg(feature = "dns")]
-mod dns;
 pub(crate) mod host;
 pub(super) mod https;
 pub mod in_runtime;

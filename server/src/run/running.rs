@@ -70,7 +70,7 @@ impl Running {
         served.extend(sockets.https.into_iter().map(with(tls)));
         #[cfg(feature = "dns")]
         for dns in sockets.dns {
-            let datagrams = super::dns::serve_datagrams(Arc::clone(&context), dns.udp);
+            let datagrams = super::accept::dns::serve_datagrams(Arc::clone(&context), dns.udp);
             tasks.spawn(Box::pin(datagrams));
             served.push((dns.tcp, Protocol::Dns));
         }

@@ -5,16 +5,22 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
 use std::path::Path;
 
 use socket2::SockRef;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, UdpSocket};
 
 use super::accept::{self, Socket};
-#[cfg(feature = "dns")]
-use super::dns::DnsSockets;
 use super::{Address, StartError};
 use crate::control::Server;
 use proconsul_config::{Config, Listener};
 
 pub(super) type Bound = (Address, Socket);
+
+/// The two sockets of an address of DNS.
+#[cfg_attr(not(feature = "dns"), allow(dead_code))]
+pub(super) struct DnsSockets {
+    pub(super) address: SocketAddr,
+    pub(super) udp: UdpSocket,
+    pub(super) tcp: Socket,
+}
 
 /// All sockets of a server.
 pub(super) struct Sockets {
@@ -23,7 +29,6 @@ pub(super) struct Sockets {
     pub(super) https: Vec<Bound>,
     /// For the control plane alone; empty when it is served beside the API.
     pub(super) control: Vec<Bound>,
-    #[cfg(feature = "dns")]
     pub(super) dns: Vec<DnsSockets>,
 }
 
@@ -34,7 +39,6 @@ impl Sockets {
             data: Vec::new(),
             https: Vec::new(),
             control: Vec::new(),
-            #[cfg(feature = "dns")]
             dns: Vec::new(),
         }
     }
@@ -44,12 +48,7 @@ impl Sockets {
     /// # Errors
     /// One of the addresses cannot be listened on.
     pub(super) fn bind(config: &Config, data: Option<StdTcpListener>) -> Result<Self, StartError> {
-        #[cfg(feature = "dns")]
-        let dns = super::dns::bind(&config.dns.listeners)?;
-        #[cfg(not(feature = "dns"))]
-        if let Some(address) = config.dns.listeners.first() {
-            return Err(not_built(*address, "no DNS (feature `dns`)"));
-        }
+        let dns = bind_dns(&config.dns.listeners)?;
         let data = match data {
             Some(listener) => vec![adopt(listener)?],
             None => bind(&config.listeners)?,
@@ -60,7 +59,6 @@ impl Sockets {
             data,
             https,
             control,
-            #[cfg(feature = "dns")]
             dns,
         })
     }
@@ -86,7 +84,6 @@ impl Sockets {
             .iter()
             .chain(&self.https)
             .map(|(_, socket)| socket);
-        #[cfg(feature = "dns")]
         let sockets = sockets.chain(self.dns.iter().map(|sockets| &sockets.tcp));
         for _ in sockets.filter(|socket| matches!(socket, Socket::Tcp(_))) {
             server.listeners().add_socket();
@@ -94,10 +91,7 @@ impl Sockets {
     }
 
     pub(super) fn dns_addresses(&self) -> Vec<SocketAddr> {
-        #[cfg(feature = "dns")]
-        return self.dns.iter().map(|sockets| sockets.address).collect();
-        #[cfg(not(feature = "dns"))]
-        Vec::new()
+        self.dns.iter().map(|sockets| sockets.address).collect()
     }
 
     pub(super) fn control_address(&self) -> Option<SocketAddr> {
@@ -147,7 +141,6 @@ fn bind_control(config: &Config, data: &[Bound]) -> Result<Vec<Bound>, StartErro
 }
 
 /// Returns the error of a build that lacks what it is to serve.
-#[cfg_attr(all(feature = "control-http", feature = "dns"), allow(dead_code))]
 fn not_built(address: SocketAddr, lacks: &str) -> StartError {
     StartError::Listen {
         address: Address::Tcp(address),
@@ -220,6 +213,54 @@ pub(super) fn adopt(listener: StdTcpListener) -> Result<Bound, StartError> {
         .map_err(StartError::Runtime)?;
     let listener = TcpListener::from_std(listener).map_err(StartError::Runtime)?;
     Ok((Address::Tcp(address), Socket::Tcp(listener)))
+}
+
+/// Binds both sockets of each address. Those with port 0 get the same free port.
+fn bind_dns(wanted: &[SocketAddr]) -> Result<Vec<DnsSockets>, StartError> {
+    if let (false, Some(address)) = (cfg!(feature = "dns"), wanted.first()) {
+        return Err(not_built(*address, "no DNS (feature `dns`)"));
+    }
+    let mut tried = 1;
+    loop {
+        match bind_all_dns(wanted) {
+            Err(error) if tried < PORTS_TRIED && wanted.iter().any(|one| one.port() == 0) => {
+                tracing::debug!(target: "agent.dns", "no free port: {error}");
+                tried += 1;
+            }
+            bound => return bound,
+        }
+    }
+}
+
+fn bind_all_dns(wanted: &[SocketAddr]) -> Result<Vec<DnsSockets>, StartError> {
+    let mut free_port = 0;
+    let mut bound = Vec::new();
+    for wanted in wanted {
+        let port = if wanted.port() == 0 {
+            free_port
+        } else {
+            wanted.port()
+        };
+        let sockets = bind_both(SocketAddr::new(wanted.ip(), port))?;
+        if wanted.port() == 0 {
+            free_port = sockets.address.port();
+        }
+        bound.push(sockets);
+    }
+    Ok(bound)
+}
+
+fn bind_both(wanted: SocketAddr) -> Result<DnsSockets, StartError> {
+    let (address, tcp) = match bind_one(&Listener::Tcp(wanted))? {
+        (Address::Tcp(address), tcp) => (address, tcp),
+        (Address::Unix(_), _) => unreachable!("an address of TCP was asked for"),
+    };
+    let udp = std::net::UdpSocket::bind(address).and_then(|socket| {
+        socket.set_nonblocking(true)?;
+        UdpSocket::from_std(socket)
+    });
+    let udp = udp.map_err(|error| StartError::ListenUdp { address, error })?;
+    Ok(DnsSockets { address, udp, tcp })
 }
 
 /// Binds a Unix socket. Replaces whatever is there, such as the socket of a dead process, and warns, as Consul does.

@@ -14,7 +14,8 @@ fn strict() -> (proconsul::Server, Address) {
     let acl = format!(
         r#"acl {{ enabled = true default_policy = "deny" tokens {{ master = "{MANAGEMENT}" agent = "{MANAGEMENT}" }} }}"#
     );
-    let config = Config::from_arguments(&["-dev", "-as-version=1.8.7", "-hcl", &acl]);
+    let config =
+        Config::from_arguments(&["-dev", "-dns-port=-1", "-as-version=1.8.7", "-hcl", &acl]);
     let config = Config {
         listeners: Config::dev().listeners,
         log_level: LogLevel::Error,

@@ -13,7 +13,7 @@ use proconsul_lab::shadow::{Findings, Inside, Place, Shadow};
 pub(crate) fn emulator_like(real: &Inside) -> Site {
     let mode = if real.is_pretty() { "-dev" } else { "-server" };
     let (arguments, settings) = (real.arguments(), real.settings());
-    let mut all = vec![mode, "-data-dir=unused", "-hcl", &settings];
+    let mut all = vec![mode, "-data-dir=unused", "-dns-port=-1", "-hcl", &settings];
     all.extend(arguments.iter().map(String::as_str));
     let config = Config::from_arguments(&all).expect("the emulator knows these settings");
     let config = Config {

@@ -84,27 +84,27 @@ impl<'a> Lookup<'a> {
         if asked == kind::SOA || asked == kind::NS {
             return self.authority(zone, asked);
         }
-        let Some((place, before, datacenter)) = Place::of(&zone.labels) else {
-            return match &zone.labels[..] {
-                [service, tag] | [service, tag, _]
+        let Some((place, before, behind)) = Place::of(&zone.labels) else {
+            // RFC 2782: `_web._tcp` alone.
+            return match zone.labels.split_at_checked(2) {
+                Some((before, behind))
                     if asked == kind::SRV
-                        && service.starts_with('_')
-                        && tag.starts_with('_')
-                        && self.is_own(zone.labels.get(2)) =>
+                        && before.iter().all(|label| label.starts_with('_'))
+                        && self.is_own(behind) =>
                 {
-                    self.service(zone, asked, depth, &zone.labels[..2])
+                    self.service(zone, asked, depth, before)
                 }
                 _ => self.unknown(zone),
             };
         };
         match (place, before) {
             (Place::Address, [address]) => return self.address(zone, asked, address),
-            _ if before.is_empty() => {}
+            _ if before.is_empty() || behind.len() > 1 => {}
             // What a node cannot have is not looked up.
             (Place::Node, _) if !matches!(asked, kind::A | kind::AAAA | kind::ANY | kind::TXT) => {
                 return Answer::default();
             }
-            _ if !self.is_own(datacenter) => {}
+            _ if !self.is_own(behind) => {}
             (Place::Node, _) => return self.node(zone, asked, depth, &before.join(".")),
             (Place::Service, _) => return self.service(zone, asked, depth, before),
             (Place::Query, _) => return self.query(zone, asked, depth, before.join(".")),
@@ -130,8 +130,13 @@ impl<'a> Lookup<'a> {
         self.unknown(zone)
     }
 
-    fn is_own(&self, datacenter: Option<&String>) -> bool {
-        datacenter.is_none_or(|name| *name == self.context.config.datacenter)
+    /// Whether the labels behind a place name this datacenter, or none.
+    fn is_own(&self, behind: &[String]) -> bool {
+        match behind {
+            [] => true,
+            [datacenter] => *datacenter == self.context.config.datacenter,
+            _ => false,
+        }
     }
 
     /// Returns the record that names the domain and its owner (cluster.md 6.5).
@@ -351,11 +356,10 @@ enum Place {
 }
 
 impl Place {
-    /// Splits a name: the labels before the place, and the datacenter behind it, if one is named.
-    fn of(labels: &[String]) -> Option<(Self, &[String], Option<&String>)> {
-        let last = labels.len().checked_sub(1)?;
-        let mut places = [Some(last), last.checked_sub(1)].into_iter().flatten();
-        places.find_map(|at| Some((Self::named(&labels[at])?, &labels[..at], labels.get(at + 1))))
+    /// Splits a name at the last place in it: the labels before and behind it.
+    fn of(labels: &[String]) -> Option<(Self, &[String], &[String])> {
+        let mut places = labels.iter().enumerate().rev();
+        places.find_map(|(at, label)| Some((Self::named(label)?, &labels[..at], &labels[at + 1..])))
     }
 
     fn named(label: &str) -> Option<Self> {

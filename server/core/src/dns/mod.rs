@@ -6,8 +6,6 @@ mod lookup;
 mod message;
 mod records;
 mod reverse;
-#[cfg(test)]
-mod tests;
 
 use crate::Context;
 use encode::{Answer, flawed};

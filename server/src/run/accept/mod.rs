@@ -1,5 +1,7 @@
 //! Accepts connections for Consul's API, which the crate `h1` serves, and for DNS.
 
+#[cfg(feature = "dns")]
+pub(super) mod dns;
 pub(super) mod tasks;
 
 use std::io::{self, ErrorKind};
@@ -28,7 +30,7 @@ pub(crate) const BACKLOG: u16 = 4096;
 /// The pause after the first failure to accept. It doubles with each further failure, as in Go.
 const FIRST_REST: Duration = Duration::from_millis(5);
 /// The longest pause after failures to accept.
-pub(super) const LONGEST_REST: Duration = Duration::from_secs(1);
+const LONGEST_REST: Duration = Duration::from_secs(1);
 
 /// The interval of keep-alive probes to silent clients, as in Go. Only they show that the client of a blocking query
 /// has gone: the end of its stream does not, because it may still read.
@@ -174,7 +176,7 @@ async fn accept_tcp(
     let context = Arc::clone(context);
     #[cfg(feature = "dns")]
     if matches!(protocol, Protocol::Dns) {
-        tasks.spawn(Box::pin(super::dns::serve_stream(context, stream)));
+        tasks.spawn(Box::pin(dns::serve_stream(context, stream)));
         return Ok(());
     }
     let tls = protocol.tls();

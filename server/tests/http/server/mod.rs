@@ -2,6 +2,8 @@
 
 mod absent;
 mod configured;
+#[cfg(feature = "dns")]
+mod dns;
 mod events;
 mod metrics;
 mod snapshots;

@@ -1,18 +1,13 @@
-//! The sockets of DNS: datagrams over UDP, and messages with their length over TCP, at the same port.
+//! Answers DNS: datagrams over UDP, and messages with their length over TCP.
 
 use std::io;
-use std::net::SocketAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 
-use super::StartError;
-use super::accept::Socket;
-use super::sockets::bind_one;
-use crate::control::Address;
-use proconsul_config::Listener;
 use proconsul_core::Context;
 use proconsul_core::dns::{Transport, answer};
 use proconsul_engine::sync::either;
@@ -21,63 +16,11 @@ use proconsul_os::time;
 /// The longest message that UDP carries.
 const LONGEST_DATAGRAM: usize = 65_535;
 
-/// The number of attempts to find a port that is free for UDP and TCP.
-const PORTS_TRIED: usize = 20;
-
-/// The two sockets of an address.
-pub(super) struct DnsSockets {
-    pub(super) address: SocketAddr,
-    pub(super) udp: UdpSocket,
-    pub(super) tcp: Socket,
-}
-
-/// Binds both sockets of each address. Those with port 0 get the same free port.
-pub(super) fn bind(wanted: &[SocketAddr]) -> Result<Vec<DnsSockets>, StartError> {
-    let mut tried = 1;
-    loop {
-        match bind_all(wanted) {
-            Err(error) if tried < PORTS_TRIED && wanted.iter().any(|one| one.port() == 0) => {
-                tracing::debug!(target: "agent.dns", "no free port: {error}");
-                tried += 1;
-            }
-            bound => return bound,
-        }
-    }
-}
-
-fn bind_all(wanted: &[SocketAddr]) -> Result<Vec<DnsSockets>, StartError> {
-    let mut free_port = 0;
-    let mut bound = Vec::new();
-    for wanted in wanted {
-        let port = if wanted.port() == 0 {
-            free_port
-        } else {
-            wanted.port()
-        };
-        let sockets = bind_both(SocketAddr::new(wanted.ip(), port))?;
-        if wanted.port() == 0 {
-            free_port = sockets.address.port();
-        }
-        bound.push(sockets);
-    }
-    Ok(bound)
-}
-
-fn bind_both(wanted: SocketAddr) -> Result<DnsSockets, StartError> {
-    let (address, tcp) = match bind_one(&Listener::Tcp(wanted))? {
-        (Address::Tcp(address), tcp) => (address, tcp),
-        (Address::Unix(_), _) => unreachable!("an address of TCP was asked for"),
-    };
-    let udp = std::net::UdpSocket::bind(address).and_then(|socket| {
-        socket.set_nonblocking(true)?;
-        UdpSocket::from_std(socket)
-    });
-    let udp = udp.map_err(|error| StartError::ListenUdp { address, error })?;
-    Ok(DnsSockets { address, udp, tcp })
-}
+/// The pause after a question that could not be read.
+const REST: Duration = Duration::from_secs(1);
 
 /// Answers datagrams forever, but for those that come while the server refuses connections.
-pub(super) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
+pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
     let mut buffer = vec![0; LONGEST_DATAGRAM];
     loop {
         let (length, client) = match socket.recv_from(&mut buffer).await {
@@ -86,7 +29,7 @@ pub(super) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => continue,
             Err(error) => {
                 tracing::warn!(target: "agent.dns", "cannot read a question: {error}");
-                time::delay(super::accept::LONGEST_REST).await;
+                time::delay(REST).await;
                 continue;
             }
         };
