@@ -23,8 +23,17 @@ impl Block {
 
     /// What it needs that is not here.
     pub(crate) fn needs(&self) -> Option<&str> {
-        let mut needs = self.attributes.iter();
-        needs.find_map(|attribute| attribute.strip_prefix("needs-"))
+        self.behind("needs-")
+    }
+
+    /// The program that it runs and that not every machine has.
+    pub(crate) fn program(&self) -> Option<&str> {
+        self.behind("with-")
+    }
+
+    fn behind(&self, prefix: &str) -> Option<&str> {
+        let mut attributes = self.attributes.iter();
+        attributes.find_map(|attribute| attribute.strip_prefix(prefix))
     }
 }
 

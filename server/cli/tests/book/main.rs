@@ -3,7 +3,8 @@
 //! * `sh` and `console` blocks run in a shell, each in an empty folder, with `proconsul` on the `PATH`. A block that starts no
 //!   agent has one with `--control`. Ports are replaced. Of a `console` block, the output has to have the lines that are shown,
 //!   in their order; `…` stands for anything. With `exact` there are no other lines, and with `shows-errors` a response may be an
-//!   error. A block that cannot run here says what it needs: ```` ```sh,needs-docker ````.
+//!   error. A block that cannot run here says what it needs: ```` ```sh,needs-docker ````, and one that runs where a
+//!   program is ```` ```sh,with-dig ````.
 //! * `rust` blocks are parts of the tests in `programs/`, of the examples in `server/examples/`, or of the tests of the package
 //!   `proconsul` in `server/tests/in_runtime/` and `server/tests/explore/`, which need a paused clock.
 //! * Blocks in other languages are parts of a package's page, which `server/packaging/test` runs.

@@ -3,6 +3,7 @@
 mod acls;
 mod barriers;
 mod client;
+mod dns;
 mod faults;
 mod locks;
 #[expect(clippy::print_stdout, reason = "it shows what a test may print")]
