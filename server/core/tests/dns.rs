@@ -109,7 +109,7 @@ fn held(version: &str, rows: &[(&str, &'static str, &str)]) {
 }
 
 /// 6.5 to 6.22, 6.26, 6.43: the name, the type, the outcome and the records.
-const IN_BOTH: &[(&str, &'static str, &str)] = &[
+const IN_BOTH: &[(&str, &str, &str)] = &[
     (
         "w1.node.consul",
         "A",
