@@ -12,7 +12,8 @@ fn dev(name: &str) -> crate::agent::Agent {
 #[test]
 fn interrupt_and_terminate_end_a_server_with_exit_code_1() {
     for (signal, name) in [("INT", "interrupt"), ("TERM", "terminated")] {
-        let mut agent = dev(&format!("end-{signal}"));
+        let run = Run::agent(&format!("end-{signal}"), &["-dev", "-dns-port=-1"]);
+        let mut agent = run.at_a_free_port().start().ready();
         let address = agent.address();
         agent.signal(signal);
         let (code, log) = agent.end();
