@@ -188,7 +188,7 @@ fn one_line_of_the_start_says_what_this_is() {
 fn the_banner_and_the_log_say_where_the_agent_listens() {
     let run = Run::agent("ports", &["-dev", "-grpc-port=8502", "--port-file=port"]);
     let path = run.folder().join("port");
-    let mut agent = run.start().ready();
+    let agent = run.start().ready();
     let line = fs::read_to_string(&path).expect("the file is there when the agent is");
     let ports: serde_json::Value = serde_json::from_str(&line).expect("it is a line of JSON");
     let dns = ports["dns"].as_str().expect("DNS is served");

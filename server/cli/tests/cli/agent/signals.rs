@@ -5,10 +5,6 @@ use std::net::TcpStream;
 
 use crate::agent::Run;
 
-fn dev(name: &str) -> crate::agent::Agent {
-    Run::agent(name, &["-dev"]).at_a_free_port().start().ready()
-}
-
 #[test]
 fn interrupt_and_terminate_end_a_server_with_exit_code_1() {
     for (signal, name) in [("INT", "interrupt"), ("TERM", "terminated")] {
