@@ -78,6 +78,9 @@ macro_rules! behaviours {
         }
 
         impl Behaviour {
+            /// What the rows say.
+            const TEXTS: &'static [&'static str] = &[$(concat!($($doc),+)),+];
+
             /// The rows, in the order of the variants.
             pub const TABLE: &'static [Row] = &[
                 $(Row {
@@ -93,6 +96,11 @@ macro_rules! behaviours {
 }
 
 impl Behaviour {
+    /// Returns what versions with this behaviour do, in a sentence.
+    pub fn text(self) -> &'static str {
+        Behaviour::TEXTS[self as usize].trim()
+    }
+
     /// Returns the row of this behaviour.
     pub fn row(self) -> &'static Row {
         &Behaviour::TABLE[self as usize]

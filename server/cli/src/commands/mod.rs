@@ -10,6 +10,7 @@
 //! | `mesh` | `config ...`, `intention ...` |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `operator` | `operator raft ...`, `connect ca get-config`, `rtt`; `keygen`, `validate`, which ask nobody |
+//! | `compat` | runs a command once for each release: not in Consul |
 //! | `explore` | searches for a schedule that breaks a program: not in Consul |
 //! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
@@ -53,6 +54,7 @@ mod acl;
 mod catalog;
 mod child;
 mod cluster;
+mod compat;
 mod explore;
 mod kv;
 mod mesh;
@@ -155,6 +157,7 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         acl::login::COMMANDS,
         catalog::COMMANDS,
         cluster::COMMANDS,
+        compat::COMMANDS,
         explore::COMMANDS,
         kv::COMMANDS,
         child::lock::COMMANDS,
