@@ -14,7 +14,7 @@ use crate::support::{PATIENCE, ask, exchange, request};
 /// that comes while the client reads the end.
 const AT_MOST_BESIDES: usize = 3;
 /// How often a long request is sent until somebody else was answered meanwhile, on a machine that does much else.
-const ATTEMPTS: usize = 10;
+const ATTEMPTS: usize = 100;
 
 /// A client that sends one small request after the other.
 struct Bystander {
