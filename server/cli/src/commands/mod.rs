@@ -10,6 +10,7 @@
 //! | `mesh` | `config ...`, `intention ...` |
 //! | `catalog`, `cluster` | `catalog ...`; `members`, `info`, `event`, `maint`, `leave`, `reload`, `join`, `force-leave` |
 //! | `operator` | `operator raft ...`, `connect ca get-config`, `rtt`; `keygen`, `validate`, which ask nobody |
+//! | `changes` | what releases do otherwise: not in Consul |
 //! | `compat` | runs a command once for each release: not in Consul |
 //! | `explore` | searches for a schedule that breaks a program: not in Consul |
 //! | `ready` | waits until a server can be used: not in Consul |
@@ -52,6 +53,7 @@ macro_rules! commands {
 
 mod acl;
 mod catalog;
+mod changes;
 mod child;
 mod cluster;
 mod compat;
@@ -157,6 +159,7 @@ fn commands() -> impl Iterator<Item = &'static Command> {
         acl::login::COMMANDS,
         catalog::COMMANDS,
         cluster::COMMANDS,
+        changes::COMMANDS,
         compat::COMMANDS,
         explore::COMMANDS,
         kv::COMMANDS,
