@@ -148,7 +148,10 @@ fn stale(block: &Block, command: &str, output: &str) -> Option<String> {
         let shown = file(&block.page);
         let renewed = format!("$ {command}\n{}", output.trim_end());
         let path = root().join(&block.page);
-        fs::write(path, shown.replace(&block.text, &renewed)).expect("the page can be written");
+        // With the end of the block: the text may begin another one.
+        let whole = |text: &str| format!("\n{}\n```", text.trim_end());
+        let page = shown.replace(&whole(&block.text), &whole(&renewed));
+        fs::write(path, page).expect("the page can be written");
         return None;
     }
     let renew = "WRITE_BOOK=1 cargo test -p proconsul-cli --test book";
