@@ -20,7 +20,7 @@ pub use director::{Change, Contenders, Stage};
 pub use judge::{Finding, Judgement, Limits, Property, judge};
 pub use report::Report;
 pub use report::html::{html, html_of_command};
-pub use report::junit::{annotation, junit};
+pub use report::junit::{annotation, escaped, escaped_attribute, junit};
 pub use report::test_code::{Language, test_code};
 pub use report::timeline::{Line, LineKind, session_names, timeline};
 pub use run::{Event, ReadError, Run, Setup, What};

@@ -130,7 +130,8 @@ fn of_property(text: &str) -> String {
 }
 
 /// Escapes a text between tags. What XML cannot say at all is replaced.
-fn escaped(text: &str) -> String {
+#[must_use]
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -149,7 +150,8 @@ fn escaped(text: &str) -> String {
 }
 
 /// Escapes a value of an attribute, whose line breaks a reader would take for spaces.
-fn escaped_attribute(text: &str) -> String {
+#[must_use]
+pub fn escaped_attribute(text: &str) -> String {
     escaped(text).replace('\n', "&#10;").replace('\t', "&#9;")
 }
 

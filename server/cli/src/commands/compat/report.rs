@@ -3,11 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
-
 use super::differ::{Difference, Kind, differences, headers, reasons};
 use super::place::Run;
 use super::record::Answer;
+use proconsul_explore::{escaped, escaped_attribute};
 use proconsul_version::Behaviour;
 
 /// How many answers that differ are shown in full.
@@ -16,6 +15,9 @@ const SHOWN: usize = 3;
 const BODY: usize = 200;
 /// How many lines of a command's output are shown, of its end.
 const LINES: usize = 15;
+
+/// What a command that names no tests is called as a test.
+const COMMAND: &str = "the command";
 
 /// The runs, compared with that of one release.
 pub(super) struct Comparison<'a> {
@@ -46,7 +48,7 @@ impl<'a> Comparison<'a> {
             .cloned()
             .collect();
         if failed.is_empty() && !run.passed && self.base.passed {
-            return vec!["the command".to_owned()];
+            return vec![COMMAND.to_owned()];
         }
         failed
     }
@@ -238,38 +240,52 @@ pub(super) fn markdown(comparison: &Comparison<'_>) -> String {
 
 /// Returns the report as JUnit's XML: a suite for each release, with its tests.
 pub(super) fn junit(comparison: &Comparison<'_>) -> String {
-    let mut report = Report::new("proconsul compat");
+    const NAME: &str = "proconsul compat";
+    let mut suites = String::new();
+    let (mut tests, mut failures) = (0, 0);
     for run in comparison.runs {
-        let mut suite = TestSuite::new(run.place.to_string());
-        suite.set_time(run.took);
-        let broken = comparison.broken(run);
         let mut cases: Vec<(&str, bool)> = run
             .tests
             .iter()
             .map(|(test, passed)| (test.as_str(), *passed))
             .collect();
         if cases.is_empty() {
-            cases.push(("the command", run.passed));
+            cases.push((COMMAND, run.passed));
         }
+        let failed = cases.iter().filter(|(_, passed)| !passed).count();
+        (tests, failures) = (tests + cases.len(), failures + failed);
+        let place = escaped_attribute(&run.place.to_string());
+        let _ = writeln!(
+            suites,
+            "  <testsuite name=\"{place}\" tests=\"{}\" failures=\"{failed}\" errors=\"0\" time=\"{:.3}\">",
+            cases.len(),
+            run.took.as_secs_f64(),
+        );
+        let broken = comparison.broken(run);
         for (name, passed) in cases {
-            let status = if passed {
-                TestCaseStatus::success()
+            let begin = format!(
+                "    <testcase classname=\"{place}\" name=\"{}\"",
+                escaped_attribute(name)
+            );
+            let _ = if passed {
+                writeln!(suites, "{begin}/>")
+            } else if broken.iter().any(|test| test == name) {
+                let why = escaped(&explained(comparison, run));
+                writeln!(
+                    suites,
+                    "{begin}><failure message=\"this release breaks it\">{why}</failure></testcase>"
+                )
             } else {
-                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-                let is_broken = broken.iter().any(|test| test == name);
-                if is_broken {
-                    status.set_message("this release breaks it");
-                    status.set_description(explained(comparison, run));
-                } else {
-                    status.set_message("it fails on the best release, too");
-                }
-                status
+                writeln!(
+                    suites,
+                    "{begin}><failure message=\"it fails on the best release, too\"/></testcase>"
+                )
             };
-            let mut case = TestCase::new(name, status);
-            case.set_classname(run.place.to_string());
-            suite.add_test_case(case);
         }
-        report.add_test_suite(suite);
+        suites += "  </testsuite>\n";
     }
-    report.to_string().expect("a report is text")
+    format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <testsuites name=\"{NAME}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\">\n{suites}</testsuites>\n"
+    )
 }
