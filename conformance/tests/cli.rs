@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use proconsul_conformance::report::score::Score;
 use proconsul_conformance::time::Stopwatch;
 
 fn suite(arguments: &[&str]) -> Output {
@@ -123,6 +124,40 @@ fn a_server_that_starts_is_waited_for() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{text}");
     assert!(ASKED.load(Ordering::SeqCst) > 2, "it was asked again");
+}
+
+/// What a double does not have is no mistake: the score says so, and is written in each form.
+#[test]
+fn an_endpoint_that_a_double_lacks_is_not_covered() {
+    let address = server(usize::MAX, consul_like);
+    let folder = std::env::temp_dir().join(format!("proconsul-score-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder for the files");
+    let [json, badge] = ["score.json", "score.svg"].map(|name| folder.join(name));
+    let [json, badge] = [&json, &badge].map(|file| file.to_str().expect("a path of ASCII"));
+    let files = ["--json", json, "--badge", badge, "--name", "a double"];
+    let only = ["score", &address, "--only", "status/leader"];
+    let output = suite(&[&only[..], &files].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(
+        text.starts_with("a double, held to Consul 1.8.7\ncovered: 0 of 3 cases"),
+        "{text}"
+    );
+    assert!(
+        text.contains("not covered 3: needs /v1/status/leader, which the target does not have"),
+        "{text}"
+    );
+    let scores = Score::read_all(&folder.join("none"));
+    assert!(scores.is_err(), "{scores:?}");
+    let written = std::fs::read_to_string(json).expect("it was written");
+    let score: Score = serde_json::from_str(&written).expect("a score");
+    assert_eq!(format!("{score}\n"), text);
+    let picture = std::fs::read_to_string(badge).expect("it was written");
+    assert!(
+        picture.contains(">none correct of 0.0 % covered<"),
+        "{picture}"
+    );
+    std::fs::remove_dir_all(&folder).expect("its own folder");
 }
 
 #[test]

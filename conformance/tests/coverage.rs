@@ -4,10 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::report::coverage::{contract, renewed, summary, table};
+use proconsul_conformance::report::coverage::{documents, renewed};
 use proconsul_conformance::report::rows::Coverage;
 use proconsul_conformance::runner::asked::Asked;
-use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Case, cases};
 
 fn root() -> PathBuf {
@@ -46,20 +45,8 @@ fn what_real_servers_were_asked_are_cases_that_held() {
 
 #[test]
 fn the_documents_have_the_figures_of_today() {
-    let cases = cases::all();
-    let deviations = Deviations::of_the_emulator(&cases).expect("deviations.toml is in order");
-    let module = Deviations::parse(&read("server/wasm/deviations.toml"), &cases);
-    let module = module.expect("the module's deviations are in order");
-    let asked = asked();
-    let coverage = coverage_of(&cases);
-    let parts = [
-        ("README.md", summary(&cases, &deviations, &asked)),
-        (
-            "docs/src/compatibility.md",
-            table(&cases, [&deviations, &module], &asked) + &contract(&coverage.pages),
-        ),
-    ];
-    for (document, made) in parts {
+    let documents = documents(&root()).expect("everything can be read");
+    for (document, made) in documents {
         let written = read(document);
         let made = renewed(&written, &made).expect("the document has a place for the table");
         assert!(

@@ -1,6 +1,7 @@
-//! `proconsul-conformance run|diff|record|replay|report|list`.
+//! `proconsul-conformance run|score|diff|record|replay|report|list`.
 
 mod run;
+mod score;
 mod verbs;
 
 use std::io;
@@ -30,6 +31,8 @@ struct Cli {
 enum Verb {
     /// Runs cases on one target.
     Run(run::Run),
+    /// Says how much of Consul a server covers, and how much of that it does right.
+    Score(score::Score),
     /// Runs cases on two targets and shows what they say differently.
     Diff(Diff),
     /// Writes down what a real Consul says.
@@ -138,6 +141,7 @@ impl Choice {
 pub(crate) fn main() -> ExitCode {
     let done = match &Cli::parse().verb {
         Verb::Run(verb) => verb.run(),
+        Verb::Score(verb) => verb.run(),
         Verb::Diff(verb) => run_diff(verb),
         Verb::Record(verb) => run_record(verb),
         Verb::Replay(verb) => run_replay(verb),

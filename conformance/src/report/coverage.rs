@@ -3,11 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use crate::case::Case;
-use crate::report::rows::Page;
+use crate::cases;
+use crate::command::output::read;
+use crate::report::rows::{Coverage, Page};
+use crate::report::score::{Score, scoreboard};
 use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
+use crate::target::site::ToolError;
 
 /// The line before and after the generated part of a document.
 pub const BEGIN: &str =
@@ -16,7 +21,7 @@ pub const BEGIN: &str =
 pub const END: &str = "<!-- end of the suite's figures -->";
 
 /// The areas of the README's table, the topics of each, and what is emulated of it. Each topic is in one area.
-const AREAS: &[(&str, &[&str], &str)] = &[
+pub(super) const AREAS: &[(&str, &[&str], &str)] = &[
     (
         "Keys and blocking queries",
         &["blocking", "concurrent", "index", "kv"],
@@ -70,8 +75,7 @@ const AREAS: &[(&str, &[&str], &str)] = &[
 ///
 /// # Panics
 /// When a topic is in no area.
-#[must_use]
-pub fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
     let mut text = String::from("| area | emulated | cases | pass |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
@@ -111,8 +115,7 @@ pub fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> Str
 /// The table of the book: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
 /// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed, and `server/wasm/test` the module, whose
 /// `deviations` are second.
-#[must_use]
-pub fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Asked]) -> String {
+fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Asked]) -> String {
     let mut text = String::from("| topic | cases |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
@@ -168,8 +171,7 @@ fn told(asked: &Asked) -> String {
 }
 
 /// The table of the contract: how many of each page's rows a case shows.
-#[must_use]
-pub fn contract(pages: &[Page]) -> String {
+fn contract(pages: &[Page]) -> String {
     let mut text = String::from(
         "\n| page of the contract | rows | shown by a case | not, with the reason |\n|---|---|---|---|\n",
     );
@@ -183,6 +185,29 @@ pub fn contract(pages: &[Page]) -> String {
         );
     }
     text
+}
+
+/// The documents that have a generated part, and what it is, for the repository in this folder.
+///
+/// # Errors
+/// A file that cannot be read.
+pub fn documents(root: &Path) -> Result<[(&'static str, String); 2], ToolError> {
+    let cases = cases::all();
+    let deviations = Deviations::of_the_emulator(&cases)?;
+    let module = read(&root.join("server/wasm/deviations.toml"))?;
+    let module = Deviations::parse(&module, &cases)?;
+    let asked = Asked::read_all(&root.join("fixtures"))?;
+    let pages = Coverage::of(&root.join("conformance/contract"), &cases)?.pages;
+    let scores = Score::read_all(&root.join("conformance/scores"))?;
+    let of_book = [
+        table(&cases, [&deviations, &module], &asked),
+        contract(&pages),
+        scoreboard(&scores),
+    ];
+    Ok([
+        ("README.md", summary(&cases, &deviations, &asked)),
+        ("docs/src/compatibility.md", of_book.concat()),
+    ])
 }
 
 /// A document with its generated part made anew; `None` when it has no place for it.
@@ -203,7 +228,7 @@ fn named(cases: &[&Case]) -> String {
     format!("{} cases of {}", cases.len(), topics.join(", "))
 }
 
-fn topic(case: &Case) -> &'static str {
+pub(super) fn topic(case: &Case) -> &'static str {
     case.id.split('/').next().unwrap_or_default()
 }
 

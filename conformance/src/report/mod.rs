@@ -9,6 +9,7 @@ pub mod html;
 pub mod junit;
 pub mod left_out;
 pub mod rows;
+pub mod score;
 
 #[cfg(test)]
 mod tests;
