@@ -83,7 +83,7 @@ impl fmt::Display for Report {
             None => {
                 let all: u64 = self.summary.runs.values().sum();
                 let runs = Some(self.summary.tried()).filter(|tried| *tried > 0);
-                writeln!(formatter, "not broken in {} runs", runs.unwrap_or(all))?;
+                writeln!(formatter, "not broken in {}", in_runs(runs.unwrap_or(all)))?;
             }
         }
         self.fmt_summary(formatter)
@@ -137,7 +137,8 @@ impl Report {
         let rate = rate(all, self.took);
         writeln!(
             formatter,
-            "{all} runs in {:.1} s, {rate} a second: {}; seed {}",
+            "{} in {:.1} s, {rate} a second: {}; seed {}",
+            in_runs(all),
             self.took.as_secs_f64(),
             runs.collect::<Vec<_>>().join(", "),
             self.options.seed,
@@ -146,9 +147,9 @@ impl Report {
         if summary.tried() > 0 {
             writeln!(
                 formatter,
-                "a lock was lost in {} of {} runs, and taken over by another contender in {}",
+                "a lock was lost in {} of {}, and taken over by another contender in {}",
                 summary.losses,
-                summary.tried(),
+                in_runs(summary.tried()),
                 summary.takeovers,
             )?;
         }
@@ -169,8 +170,8 @@ impl Report {
                 let runs = summary.runs.get(&Purpose::Drawn(depth)).copied();
                 writeln!(
                     formatter,
-                    "a bug that {depth} of these decisions show was missed with p <= {missed:.3} ({} runs)",
-                    runs.unwrap_or_default(),
+                    "a bug that {depth} of these decisions show was missed with p <= {missed:.3} ({})",
+                    in_runs(runs.unwrap_or_default()),
                 )?;
             }
         }
@@ -191,6 +192,13 @@ fn rate(runs: u64, took: Duration) -> u64 {
     (runs as f64 / took.as_secs_f64().max(0.001)).round() as u64
 }
 
+/// Returns a number of runs in words: `1 run`, `20 runs`.
+fn in_runs(count: impl fmt::Display) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} run{plural}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -201,6 +209,9 @@ mod tests {
         report.summary.runs = [(Purpose::Replay, 20)].into();
         let text = report.to_string();
         assert!(text.starts_with("not broken in 20 runs\n"), "{text}");
+        report.summary.runs = [(Purpose::Replay, 1)].into();
+        let text = report.to_string();
+        assert!(text.starts_with("not broken in 1 run\n1 run in "), "{text}");
         // They tried nothing, so nothing is said of what was tried.
         assert!(!text.contains("a lock was lost"), "{text}");
     }

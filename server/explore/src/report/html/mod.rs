@@ -14,10 +14,10 @@ mod tests;
 
 use std::time::Duration;
 
-use super::Report;
 use super::test_code::{Language, replay_command, test_code};
 use super::text::named;
 use super::timeline::{Line, LineKind, timeline};
+use super::{Report, in_runs};
 use crate::judge::Finding;
 use crate::schedule::Schedule;
 use crate::search::Broken;
@@ -82,7 +82,7 @@ fn title(report: &Report) -> String {
     match &report.broken {
         Some(broken) => format!("broken: {}", broken.finding.property.name()),
         None if report.is_not_judged() => "not judged".to_owned(),
-        None => format!("not broken in {} runs", count(report.summary.tried())),
+        None => format!("not broken in {}", in_runs(count(report.summary.tried()))),
     }
 }
 
@@ -141,10 +141,10 @@ fn put_nothing_found(page: &mut String, report: &Report) {
         let heading = "Nobody has acquired a lock, so nothing about locks was judged.".to_owned();
         ("<span class=\"badge warn\">not judged</span>", heading)
     } else {
-        let runs = count(report.summary.tried());
+        let runs = in_runs(count(report.summary.tried()));
         (
             "<span class=\"badge info\">not broken</span>",
-            format!("Not broken in {runs} runs."),
+            format!("Not broken in {runs}."),
         )
     };
     put!(

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::frame::{count, escaped, put};
-use crate::report::Report;
+use crate::report::{Report, in_runs};
 use crate::search::{Purpose, Summary};
 
 /// Adds what was searched.
@@ -31,10 +31,10 @@ fn put_runs(page: &mut String, report: &Report) {
     if summary.tried() > 0 {
         put!(
             page,
-            "<dt>Lock lost</dt><dd>in {} of {} runs</dd>
+            "<dt>Lock lost</dt><dd>in {} of {}</dd>
 <dt>Taken over by another</dt><dd>in {} of them{}</dd>\n",
             count(summary.losses),
-            count(summary.tried()),
+            in_runs(count(summary.tried())),
             count(summary.takeovers),
             if report.broken.is_none() && report.is_idle() {
                 " <span class=\"badge warn\">mostly idle</span>"
