@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use proconsul_conformance::report::coverage::{documents, renewed};
+use proconsul_conformance::report::generated::{documents, renewed};
 use proconsul_conformance::report::rows::Coverage;
 use proconsul_conformance::runner::asked::Asked;
 use proconsul_conformance::{Case, cases};

@@ -1,24 +1,12 @@
-//! What the suite covers and what the emulator does otherwise, as Markdown: parts of documents that are made
-//! from the cases and never written by hand.
+//! What the suite covers and what the emulator does otherwise, as Markdown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use crate::case::Case;
-use crate::cases;
-use crate::command::output::read;
-use crate::report::rows::{Coverage, Page};
-use crate::report::score::{Score, scoreboard};
+use crate::report::rows::Page;
 use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
-use crate::target::site::ToolError;
-
-/// The line before and after the generated part of a document.
-pub const BEGIN: &str =
-    "<!-- made by `cargo run -p proconsul-conformance -- coverage`; do not edit -->";
-/// See [`BEGIN`].
-pub const END: &str = "<!-- end of the suite's figures -->";
 
 /// The areas of the README's table, the topics of each, and what is emulated of it. Each topic is in one area.
 pub(super) const AREAS: &[(&str, &[&str], &str)] = &[
@@ -75,7 +63,7 @@ pub(super) const AREAS: &[(&str, &[&str], &str)] = &[
 ///
 /// # Panics
 /// When a topic is in no area.
-fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
+pub(super) fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String {
     let mut text = String::from("| area | emulated | cases | pass |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
@@ -115,7 +103,7 @@ fn summary(cases: &[&Case], deviations: &Deviations, asked: &[Asked]) -> String 
 /// The table of the book: how many claims each topic makes, how many of them were seen on real servers, and how many the emulator
 /// meets: `tests/emulator.rs` holds it against every one on a release of which it is claimed, and `server/wasm/test` the module, whose
 /// `deviations` are second.
-fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Asked]) -> String {
+pub(super) fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Asked]) -> String {
     let mut text = String::from("| topic | cases |");
     for asked in asked {
         text.push_str(&format!(" seen on a real {} |", asked.version));
@@ -171,7 +159,7 @@ fn told(asked: &Asked) -> String {
 }
 
 /// The table of the contract: how many of each page's rows a case shows.
-fn contract(pages: &[Page]) -> String {
+pub(super) fn contract(pages: &[Page]) -> String {
     let mut text = String::from(
         "\n| page of the contract | rows | shown by a case | not, with the reason |\n|---|---|---|---|\n",
     );
@@ -185,37 +173,6 @@ fn contract(pages: &[Page]) -> String {
         );
     }
     text
-}
-
-/// The documents that have a generated part, and what it is, for the repository in this folder.
-///
-/// # Errors
-/// A file that cannot be read.
-pub fn documents(root: &Path) -> Result<[(&'static str, String); 2], ToolError> {
-    let cases = cases::all();
-    let deviations = Deviations::of_the_emulator(&cases)?;
-    let module = read(&root.join("server/wasm/deviations.toml"))?;
-    let module = Deviations::parse(&module, &cases)?;
-    let asked = Asked::read_all(&root.join("fixtures"))?;
-    let pages = Coverage::of(&root.join("conformance/contract"), &cases)?.pages;
-    let scores = Score::read_all(&root.join("conformance/scores"))?;
-    let of_book = [
-        table(&cases, [&deviations, &module], &asked),
-        contract(&pages),
-        scoreboard(&scores),
-    ];
-    Ok([
-        ("README.md", summary(&cases, &deviations, &asked)),
-        ("docs/src/compatibility.md", of_book.concat()),
-    ])
-}
-
-/// A document with its generated part made anew; `None` when it has no place for it.
-#[must_use]
-pub fn renewed(document: &str, made: &str) -> Option<String> {
-    let (before, rest) = document.split_once(BEGIN)?;
-    let (_, after) = rest.split_once(END)?;
-    Some(format!("{before}{BEGIN}\n{made}{END}{after}"))
 }
 
 /// What cases claim, or where many of them stand.
@@ -341,13 +298,5 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("- never: 2 cases of `kv/`."), "{text}");
-    }
-
-    #[test]
-    fn only_the_generated_part_is_renewed() {
-        let document = format!("before\n{BEGIN}\nold\n{END}\nafter\n");
-        let renewed = renewed(&document, "new\n").expect("there is a place");
-        assert_eq!(renewed, format!("before\n{BEGIN}\nnew\n{END}\nafter\n"));
-        assert_eq!(super::renewed("nothing", "new\n"), None);
     }
 }

@@ -2,9 +2,10 @@
 
 pub mod console;
 mod contract;
-pub mod coverage;
+mod coverage;
 pub mod document;
 mod escape;
+pub mod generated;
 pub mod html;
 pub mod junit;
 pub mod left_out;
