@@ -16,6 +16,7 @@
 //! | `ready` | waits until a server can be used: not in Consul |
 //! | `services` | `services register`, `deregister`, from flags or configuration files |
 //! | `snapshot` | `snapshot save`, `inspect`, `restore` |
+//! | `proxy` | stands between a client and a server, for `compat` and `explore` |
 //! | `flags`, `source` | flags of all verbs; arguments that name a file or standard input |
 //! | `table`, `shown` | columns; JSON as Consul's client prints it |
 

@@ -4,22 +4,19 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use proconsul::Version;
 use proconsul_explore::{Action, Schedule};
 use proconsul_gocompat::url::path_escape;
 use serde_json::Value;
 
+use crate::commands::support::proxy::Upstream;
+
 /// A Consul at an address of this machine.
 #[derive(Debug)]
 pub(super) struct Consul {
-    address: SocketAddr,
+    upstream: Upstream,
     pub(super) version: Version,
     pub(super) node: String,
-    client: Client<HttpConnector, Full<Bytes>>,
 }
 
 impl Consul {
@@ -38,13 +35,10 @@ impl Consul {
                 "{text} is no loopback address, and others may use that Consul"
             ));
         }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
         let mut consul = Self {
-            address,
+            upstream: Upstream::at(address),
             version: Version::default(),
             node: String::new(),
-            client: Client::builder(TokioExecutor::new()).build(connector),
         };
         let (_, own) = consul.get("/v1/agent/self").await?;
         let config = &own["Config"];
@@ -61,7 +55,7 @@ impl Consul {
 
     /// Says which Consul it is.
     pub(super) fn name(&self) -> String {
-        format!("Consul {} at {}", self.version, self.address)
+        format!("Consul {} at {}", self.version, self.upstream.address())
     }
 
     /// Checks that this Consul can be brought to all that a schedule does.
@@ -108,20 +102,7 @@ impl Consul {
     /// # Errors
     /// The connection fails.
     pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, String> {
-        let mut request = request.map(Full::new);
-        let target = request.uri().path_and_query();
-        let target = target.map_or("/", http::uri::PathAndQuery::as_str);
-        let uri: Result<http::Uri, _> = format!("http://{}{target}", self.address).parse();
-        *request.uri_mut() = uri.map_err(|error| error.to_string())?;
-        let silent = |error: &dyn std::error::Error| {
-            // The error itself says no more than that a connection failed.
-            let why = error.source().map_or_else(String::new, ToString::to_string);
-            format!("{} does not answer: {error}: {why}", self.address)
-        };
-        let answer = self.client.request(request).await;
-        let (head, body) = answer.map_err(|error| silent(&error))?.into_parts();
-        let body = body.collect().await.map_err(|error| silent(&error))?;
-        Ok(Response::from_parts(head, body.to_bytes()))
+        self.upstream.send(request).await
     }
 }
 

@@ -1,34 +1,24 @@
 //! Passes the requests of a contender on to a real Consul, as the schedule lets them through.
 
-use std::convert::Infallible;
 use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, EXPECT, HOST, HeaderValue,
-    TRANSFER_ENCODING,
-};
+use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{Request, Response, StatusCode};
-use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use proconsul::in_runtime::RuntimeServer;
 use proconsul_engine::faults::{Asked, ConsulError, Cut, Director as _, Hold, Link, Plan, Stop};
 use proconsul_engine::history::CallId;
 use proconsul_engine::{Engine, OpenCall};
 use proconsul_explore::{Contender, Stage};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::net::TcpListener;
 
 use super::asked::About;
 use super::witness::Witness;
+use crate::commands::support::proxy::{self, Answering};
 
 /// The way of a contender to a real Consul.
 #[derive(Clone)]
@@ -44,57 +34,20 @@ pub(super) struct Proxy {
 impl Proxy {
     /// Serves all who connect, and never ends.
     pub(super) async fn serve(self, listener: TcpListener) {
-        // Dropping it ends them.
-        let mut connections = JoinSet::new();
-        while let Ok((stream, _)) = listener.accept().await {
-            // Consul sets it, too.
-            let _best_effort = stream.set_nodelay(true);
-            connections.spawn(self.clone().connection(stream));
-        }
-    }
-
-    async fn connection(self, stream: TcpStream) {
-        let (cuts, mut cut) = mpsc::unbounded_channel();
-        let service = service_fn(move |request| {
-            let (proxy, cuts) = (self.clone(), cuts.clone());
-            async move {
-                match proxy.answer(request).await {
-                    Ok(answer) => Ok::<_, Infallible>(answer.map(Full::new)),
-                    Err(how) => {
-                        // The connection ends before this is looked at again.
-                        let _ended = cuts.send(how);
-                        std::future::pending().await
-                    }
-                }
-            }
-        });
-        // As Go writes the names of headers, for clients that look at the case.
-        let mut http = http1::Builder::new();
-        let mut connection = http
-            .title_case_headers(true)
-            .serve_connection(TokioIo::new(stream), service);
-        let how = tokio::select! {
-            _ = &mut connection => None,
-            how = cut.recv() => how,
+        let answer = move |request| -> Answering {
+            let proxy = self.clone();
+            Box::pin(async move { proxy.answer(request).await })
         };
-        if how == Some(Cut::Reset) {
-            let stream = connection.into_parts().io.into_inner();
-            // Where it does not work, the connection is closed all the same.
-            let _best_effort = stream.set_zero_linger();
-        }
+        proxy::serve(listener, Arc::new(answer)).await;
     }
 
     /// Answers a request.
     ///
     /// # Errors
     /// How the connection ends without an answer.
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response<Bytes>, Cut> {
-        let (head, body) = request.into_parts();
-        let body = body.collect().await.map_err(|_| Cut::Close)?.to_bytes();
-        let request = Request::from_parts(head, body);
+    async fn answer(&self, request: Request<Bytes>) -> Result<Response<Bytes>, Cut> {
         let engine = self.recorder.shared_engine();
-        let target = request.uri().path_and_query();
-        let target = target.map_or("/", http::uri::PathAndQuery::as_str);
+        let target = proxy::target(&request);
         let call = engine.begin_call(self.client(), request.method().as_str(), target);
         let id = call.as_ref().map(OpenCall::id);
         // It stays open for whoever records what follows from it, also when the client has gone.
@@ -188,15 +141,10 @@ impl Proxy {
     /// Passes a request on to Consul. One that may change the state is carried out also when its client has gone.
     async fn forward(
         &self,
-        mut request: Request<Bytes>,
+        request: Request<Bytes>,
         call: Arc<Mutex<Option<OpenCall>>>,
         id: Option<CallId>,
     ) -> Result<Response<Bytes>, Cut> {
-        for name in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING, EXPECT] {
-            request.headers_mut().remove(name);
-        }
-        // The state is read from the bodies.
-        request.headers_mut().remove(ACCEPT_ENCODING);
         let witness = Arc::clone(&self.witness);
         let answer = if request.method().is_safe() {
             witness.read(request).await
@@ -209,11 +157,7 @@ impl Proxy {
             writing.await.unwrap_or_else(|error| Err(error.to_string()))
         };
         // The witness finds it out, too, and ends the run.
-        let mut answer = answer.map_err(|_| Cut::Close)?;
-        for name in [CONNECTION, TRANSFER_ENCODING] {
-            answer.headers_mut().remove(name);
-        }
-        Ok(answer)
+        answer.map_err(|_| Cut::Close)
     }
 
     /// Waits while the link to the contender is silent.
