@@ -13,8 +13,8 @@ use proconsul_conformance::{Runner, Selection, ToolError, cases};
 /// Whom to score, and where the score goes. The exit status is 0 however low it is.
 #[derive(Debug, Args)]
 pub(super) struct Score {
-    /// The server: an address, a binary's path, or the word consul for the binary that is found. A binary may be followed by arguments
-    /// of its own.
+    /// The server: an address, a binary's path, or the word consul for the binary that is found. Arguments for a binary
+    /// may follow its path.
     #[arg(value_name = "TARGET", required_unless_present = "starter")]
     target: Option<String>,
     /// A program that starts a server for each case, as in `run`.

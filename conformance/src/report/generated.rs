@@ -12,10 +12,10 @@ use crate::runner::deviation::Deviations;
 use crate::target::site::ToolError;
 
 /// The line before and after the generated part of a document.
-pub const BEGIN: &str =
+const BEGIN: &str =
     "<!-- made by `cargo run -p proconsul-conformance -- coverage`; do not edit -->";
 /// See [`BEGIN`].
-pub const END: &str = "<!-- end of the suite's figures -->";
+const END: &str = "<!-- end of the suite's figures -->";
 
 /// The documents that have a generated part, and what it is, for the repository in this folder.
 ///

@@ -160,7 +160,7 @@ impl Score {
         serde_json::to_string_pretty(self).expect("plain data is JSON") + "\n"
     }
 
-    /// Reads what [`Self::to_json`] wrote into `*.json` of a folder, in the order of the files' names.
+    /// Reads what [`Self::to_json`] wrote, from all files of a folder in the order of their names.
     ///
     /// # Errors
     /// A folder that cannot be read, or a file that is no score.
@@ -243,8 +243,7 @@ impl fmt::Display for Score {
 }
 
 /// The table of the book: a line for each score.
-#[must_use]
-pub fn scoreboard(scores: &[Score]) -> String {
+pub(super) fn scoreboard(scores: &[Score]) -> String {
     let mut text = String::from(
         "\nHow much each server covers of the release that it says it is, and how much of that holds (`proconsul-conformance score`):\n\n| server | held to | cases | covered | correct | `must` | `should` | `real` | day |\n|---|---|---|---|---|---|---|---|---|\n",
     );
