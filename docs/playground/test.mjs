@@ -98,5 +98,6 @@ try {
   browser.kill();
   await gone;
   files.close();
-  rmSync(profile, { recursive: true, force: true });
+  // The browser's other processes end after it, and write to the folder until then.
+  rmSync(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 }
