@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::acl::AclConfig;
+use crate::agents::AgentCounts;
 use crate::data::DataFiles;
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::dns::DnsConfig;
@@ -53,6 +54,8 @@ pub struct Config {
     pub dev: bool,
     /// Whether the agent is a server and not a client (`server`). Default: true.
     pub server: bool,
+    /// How many agents the datacenter has, beside this one. Default: one alone.
+    pub agents: AgentCounts,
 
     /// Where HTTP is served (`client_addr`, `addresses.http`, `ports.http`); none at all disables it.
     /// Default: a free port of 127.0.0.1.
@@ -359,6 +362,7 @@ impl Default for Config {
             primary_datacenter: "dc1".to_owned(),
             dev: false,
             server: true,
+            agents: AgentCounts::default(),
             listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
             https: HttpsConfig::default(),
             dns: DnsConfig::default(),

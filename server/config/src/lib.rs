@@ -14,6 +14,7 @@
 //! Scripts and files for Consul rely on the rules of Go's `flag` package and on version 1 of HCL.
 
 mod acl;
+mod agents;
 pub mod arguments;
 mod config;
 mod data;
@@ -34,6 +35,7 @@ pub mod settings;
 mod telemetry;
 
 pub use acl::{AclConfig, AclTokens};
+pub use agents::{AgentCounts, WrongAgents};
 pub use arguments::ConfigError;
 pub use config::*;
 pub use data::DataFiles;

@@ -13,7 +13,7 @@ use parking_lot::Mutex;
 
 #[cfg(feature = "control-http")]
 use crate::control::OnDemand;
-use crate::control::{Addresses, Controls};
+use crate::control::{Addresses, AgentAddresses, Controls};
 #[cfg(feature = "dns")]
 use crate::dns::Transport;
 use crate::{Context, Reload, exchange, fail_checks, new_engine, serve};
@@ -111,7 +111,8 @@ pub struct Deadline {
 /// ```
 pub struct Machine {
     host: ManualHost,
-    context: Arc<Context>,
+    /// Those of all agents.
+    contexts: Vec<Arc<Context>>,
     tasks: BTreeMap<u64, Boxed<()>>,
     last_task: u64,
     ready: Arc<Ready>,
@@ -175,6 +176,7 @@ impl Machine {
         let engine = new_engine(Arc::new(host.clone()), &config, seed, |_| ());
         let addresses = Addresses {
             api: Vec::new(),
+            of_agents: vec![AgentAddresses::default(); config.agents.total()],
             https: Vec::new(),
             dns: Vec::new(),
             control: None,
@@ -195,7 +197,7 @@ impl Machine {
             },
         );
         let reload = crate::reload_of(&engine, &config, None);
-        let mut machine = Self::over(host, &engine, config, controls, reload);
+        let mut machine = Self::over(host, &engine, &config, controls, &reload);
         machine.run();
         machine
     }
@@ -203,15 +205,15 @@ impl Machine {
     fn over(
         host: ManualHost,
         engine: &Arc<Engine>,
-        config: Arc<Config>,
+        config: &Arc<Config>,
         controls: Controls,
-        reload: Reload,
+        reload: &Reload,
     ) -> Self {
         let control = config.control.then_some(controls);
-        let context = Context::new(Arc::clone(engine), config, control, reload);
+        let contexts = Context::of_agents(engine, config, control.as_ref(), reload);
         let mut machine = Self {
             host,
-            context: Arc::new(context),
+            contexts: contexts.into_iter().map(Arc::new).collect(),
             tasks: BTreeMap::new(),
             last_task: 0,
             ready: Arc::default(),
@@ -231,7 +233,7 @@ impl Machine {
     /// with the next input.
     #[must_use]
     pub fn controls(&self) -> Option<&Controls> {
-        self.context.control.as_ref()
+        self.contexts[0].control.as_ref()
     }
 
     /// Lets a task run beside the server, from the next input on, until it or the machine ends. It may wait for what comes from
@@ -265,14 +267,14 @@ impl Machine {
     #[cfg(feature = "dns")]
     pub fn dns(&mut self, now: Duration, transport: Transport, question: &[u8]) -> Option<Vec<u8>> {
         self.host.advance_to(now);
-        crate::dns::answer(&self.context, transport, question)
+        crate::dns::answer(&self.contexts[0], transport, question)
     }
 
     /// Returns when the next input is due, if no other comes before, and why; `None` if nothing will happen by itself.
     #[must_use]
     pub fn deadline(&self) -> Option<Deadline> {
         let at = self.host.next()?;
-        let engine = &self.context.engine;
+        let engine = &self.contexts[0].engine;
         let clock = engine.clock();
         let rate = if clock.rate() == Rate::FROZEN {
             0.0
@@ -289,12 +291,12 @@ impl Machine {
     fn connect(&mut self, id: ConnectionId, peer: Option<SocketAddr>) {
         let (own, read, write) = pipe();
         self.connections.insert(id, own);
-        let context = Arc::clone(&self.context);
+        let context = Arc::clone(&self.contexts[0]);
         self.add(Box::pin(serve(context, peer, (read, write), false)));
     }
 
     fn request(&mut self, id: ConnectionId, peer: Option<SocketAddr>, request: Vec<u8>) {
-        let (context, answered) = (Arc::clone(&self.context), Arc::clone(&self.answered));
+        let (context, answered) = (Arc::clone(&self.contexts[0]), Arc::clone(&self.answered));
         self.add(Box::pin(async move {
             let response = exchange(context, peer, &request).await;
             answered.lock().push((id, response));

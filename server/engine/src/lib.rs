@@ -18,7 +18,7 @@ mod rules;
 pub mod sync;
 
 pub use engine::{
-    Advance, Advanced, Blocked, BlockedOn, Cause, Checkpoint, Engine, Explanation, Found,
-    Generation, Held, OpenCall, RunOrder, State, Unmet, Waiter, WakeReason, WhyUnmet, barrier,
+    Advance, Advanced, Blocked, BlockedOn, Cause, Checkpoint, Contact, Engine, Explanation, Found,
+    Generation, Held, Lag, OpenCall, RunOrder, State, Unmet, Waiter, WakeReason, WhyUnmet, barrier,
 };
 pub use rules::rules_of;

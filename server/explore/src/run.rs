@@ -292,6 +292,7 @@ fn what(happened: &Happened) -> Option<What> {
             client,
             method,
             target,
+            ..
         } => What::Request {
             call: call.0,
             by: client.and_then(Contender::at).map(|one| one.0),

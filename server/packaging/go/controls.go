@@ -24,6 +24,32 @@ type About struct {
 	EpochMs uint64 `json:"epoch_ms"`
 }
 
+// Agent describes an agent.
+type Agent struct {
+	// Its number, from 0 on.
+	Agent uint64 `json:"agent"`
+	// The name of its node.
+	Node string `json:"node"`
+	// The address of its Consul API; none if it does not listen on TCP.
+	Address string `json:"address"`
+	// Whether it is a server.
+	Server bool `json:"server"`
+	// Whether it leads.
+	Leads bool `json:"leads"`
+	// Whether its process runs.
+	Runs bool `json:"runs"`
+	// Whether it is cut off from the others.
+	Cut bool `json:"cut"`
+	// Whether the others have marked it as failed.
+	Failed bool `json:"failed"`
+}
+
+// Agents describes the agents.
+type Agents struct {
+	// The agents, servers first.
+	Agents []Agent `json:"agents"`
+}
+
 // AllDue says what will happen by itself.
 type AllDue struct {
 	// The time, in milliseconds since the clock began.
@@ -588,12 +614,26 @@ const KindBelief Kind = "belief"
 // KindControl is control: The test did something to the server.
 const KindControl Kind = "control"
 
+// Link is the state of the link.
+type Link string
+
+// LinkUp is up: Requests and responses get through.
+const LinkUp Link = "up"
+
+// LinkSilent is silent: Nothing gets through. What is sent meanwhile arrives when the link is up again.
+const LinkSilent Link = "silent"
+
+// LinkCut is cut: Connections are reset.
+const LinkCut Link = "cut"
+
 // Listed describes a server that was started on demand.
 type Listed struct {
 	// The server's id, for `DELETE /servers/{id}`.
 	Id uint64 `json:"id"`
 	// The URL of its Consul API.
 	Url string `json:"url"`
+	// The URLs of the Consul API of all its agents, the one above first.
+	Agents []string `json:"agents"`
 	// The URL of its control plane.
 	Control string `json:"control"`
 	// The seed with which it can be started again.
@@ -657,6 +697,9 @@ const PhaseNeverElected Phase = "never-elected"
 
 // PhaseUnreachable is unreachable: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
 const PhaseUnreachable Phase = "unreachable"
+
+// PhaseSilent is silent: The leader, another server, does not answer, and this one does not know it yet: calls hang for 28 s and fail, unless there is a leader again. Reads with `?stale` go on.
+const PhaseSilent Phase = "silent"
 
 // PhaseElecting is electing: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
 const PhaseElecting Phase = "electing"
@@ -821,6 +864,14 @@ func (c *Controls) AdvanceToNext() Caused {
 	return answer
 }
 
+// Agents returns the agents of the datacenter: one, unless the server was started with `--agents`.
+func (c *Controls) Agents() Agents {
+	c.t.Helper()
+	var answer Agents
+	c.call("GET", "/agents", nil, nil, &answer)
+	return answer
+}
+
 // Auto lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
 func (c *Controls) Auto(clients uint64) {
 	c.t.Helper()
@@ -912,6 +963,14 @@ func (c *Controls) Clock() Clock {
 	var answer Clock
 	c.call("GET", "/clock", nil, nil, &answer)
 	return answer
+}
+
+// CutAgent cuts an agent off from all others; its clients still reach it.
+func (c *Controls) CutAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/cut", nil, body, nil)
 }
 
 // DelayWakesOptions are the arguments of DelayWakes. What is zero is left out.
@@ -1099,6 +1158,14 @@ func (c *Controls) Freeze() Clock {
 	return answer
 }
 
+// HealAgent lets an agent that was cut off reach the others again.
+func (c *Controls) HealAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/heal", nil, body, nil)
+}
+
 // HistoryOptions are the arguments of History. What is zero is left out.
 type HistoryOptions struct {
 	// Only records after the one with this number.
@@ -1143,6 +1210,62 @@ func (c *Controls) Jump(by time.Duration) Caused {
 	var answer Caused
 	c.call("POST", "/clock/jump", nil, body, &answer)
 	return answer
+}
+
+// KillAgent ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+func (c *Controls) KillAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/kill", nil, body, nil)
+}
+
+// LagAgentOptions are the arguments of LagAgent. What is zero is left out.
+type LagAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// It applies an entry when this many newer ones are there.
+	Entries uint64
+	// It applies nothing, while this is true.
+	Hold bool
+	// It applies each entry after this time on the server's clock: a duration such as `5s`.
+	Time time.Duration
+}
+
+// LagAgent sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
+func (c *Controls) LagAgent(options LagAgentOptions) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", options.Agent, true)
+	body.set("entries", options.Entries, false)
+	body.set("hold", options.Hold, false)
+	body.set("time", durationText(options.Time), false)
+	c.call("POST", "/agents/lag", nil, body, nil)
+}
+
+// LeadAgent makes a server the leader, without a request that fails.
+func (c *Controls) LeadAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/lead", nil, body, nil)
+}
+
+// LinkAgentOptions are the arguments of LinkAgent. What is zero is left out.
+type LinkAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The state of the link.
+	Link Link
+}
+
+// LinkAgent sets the link between an agent and its clients.
+func (c *Controls) LinkAgent(options LinkAgentOptions) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", options.Agent, true)
+	body.set("link", options.Link, true)
+	c.call("POST", "/agents/link", nil, body, nil)
 }
 
 // Load goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
@@ -1339,10 +1462,20 @@ func (c *Controls) Servers() Servers {
 	return answer
 }
 
+// StartAgent starts the process of an agent again, with the data that it had.
+func (c *Controls) StartAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/start", nil, body, nil)
+}
+
 // StartServerOptions are the arguments of StartServer. What is zero is left out.
 type StartServerOptions struct {
 	// The IP address at which the new server listens. When it is left out: all addresses at which this one does.
 	Address string
+	// How many agents it has: servers, or servers and client agents, such as `3` or `3:1`.
+	Agents string
 	// A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.
 	ControlPort uint64
 	// The name of the datacenter.
@@ -1374,6 +1507,7 @@ func (c *Controls) StartServer(options StartServerOptions) Listed {
 	c.t.Helper()
 	body := given{}
 	body.set("address", options.Address, false)
+	body.set("agents", options.Agents, false)
 	body.set("control_port", options.ControlPort, false)
 	body.set("datacenter", options.Datacenter, false)
 	body.set("epoch", options.Epoch, false)

@@ -19,6 +19,32 @@ export interface About {
   epoch_ms: number;
 }
 
+/** An agent. */
+export interface Agent {
+  /** Its number, from 0 on. */
+  agent: number;
+  /** The name of its node. */
+  node: string;
+  /** The address of its Consul API; none if it does not listen on TCP. */
+  address: string | null;
+  /** Whether it is a server. */
+  server: boolean;
+  /** Whether it leads. */
+  leads: boolean;
+  /** Whether its process runs. */
+  runs: boolean;
+  /** Whether it is cut off from the others. */
+  cut: boolean;
+  /** Whether the others have marked it as failed. */
+  failed: boolean;
+}
+
+/** The agents. */
+export interface Agents {
+  /** The agents, servers first. */
+  agents: Agent[];
+}
+
 /** What will happen by itself. */
 export interface AllDue {
   /** The time, in milliseconds since the clock began. */
@@ -372,12 +398,22 @@ export interface InstalledRule {
  */
 export type Kind = "request" | "answer" | "blocked" | "woken" | "held" | "key-written" | "key-deleted" | "key-tree-deleted" | "write-refused" | "acquired" | "acquire-refused" | "released" | "release-refused" | "lock-delay-began" | "lock-delay-ended" | "session-created" | "session-renewed" | "session-refused" | "session-ended" | "catalog-changed" | "tombstones-reaped" | "access-denied" | "token-unknown" | "rows-removed" | "belief" | "control";
 
+/**
+ * The state of the link.
+ * - `up`: Requests and responses get through.
+ * - `silent`: Nothing gets through. What is sent meanwhile arrives when the link is up again.
+ * - `cut`: Connections are reset.
+ */
+export type Link = "up" | "silent" | "cut";
+
 /** A server that was started on demand. */
 export interface Listed {
   /** The server's id, for `DELETE /servers/{id}`. */
   id: number;
   /** The URL of its Consul API. */
   url: string;
+  /** The URLs of the Consul API of all its agents, the one above first. */
+  agents: string[];
   /** The URL of its control plane. */
   control: string;
   /** The seed with which it can be started again. */
@@ -435,11 +471,12 @@ export interface Permission {
  * A phase.
  * - `never-elected`: There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.
  * - `unreachable`: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
+ * - `silent`: The leader, another server, does not answer, and this one does not know it yet: calls hang for 28 s and fail, unless there is a leader again. Reads with `?stale` go on.
  * - `electing`: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
  * - `quorum-lost`: This server is the leader and has just lost the others: writes fail after half a second, reads go on.
  * - `no-leader`: There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.
  */
-export type Phase = "never-elected" | "unreachable" | "electing" | "quorum-lost" | "no-leader";
+export type Phase = "never-elected" | "unreachable" | "silent" | "electing" | "quorum-lost" | "no-leader";
 
 /** Something that happened. Which fields a record has beyond the first five depends on its kind. */
 export interface Record {
@@ -572,6 +609,8 @@ export class Controls {
   advance(by: Duration): Promise<Caused>;
   /** Moves the clock to the next deadline; does nothing when nothing is ever due. */
   advanceToNext(): Promise<Caused>;
+  /** The agents of the datacenter: one, unless the server was started with `--agents`. */
+  agents(): Promise<Agents>;
   /** Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
    * @param clients How many requests have to be open, at least 1: one for each program that waits. */
   auto(clients: number): Promise<void>;
@@ -604,6 +643,9 @@ export class Controls {
   clearHistory(): Promise<void>;
   /** The time, the rate, and when something next happens by itself. */
   clock(): Promise<Clock>;
+  /** Cuts an agent off from all others; its clients still reach it.
+   * @param agent The number of the agent, from 0 on. */
+  cutAgent(agent: number): Promise<void>;
   /** Lets the wakes of requests that are blocked on keys under a prefix come late. */
   delayWakes(options: {
     /** What the keys begin with; all keys when it is empty. */
@@ -681,6 +723,9 @@ export class Controls {
   findLeader(): Promise<void>;
   /** Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`). */
   freeze(): Promise<Clock>;
+  /** Lets an agent that was cut off reach the others again.
+   * @param agent The number of the agent, from 0 on. */
+  healAgent(agent: number): Promise<void>;
   /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
   history(options?: {
     /** Only records after the one with this number. */
@@ -700,6 +745,30 @@ export class Controls {
   /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
    * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
   jump(by: Duration): Promise<Caused>;
+  /** Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+   * @param agent The number of the agent, from 0 on. */
+  killAgent(agent: number): Promise<void>;
+  /** Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far. */
+  lagAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** It applies an entry when this many newer ones are there. */
+    entries?: number;
+    /** It applies nothing, while this is true. */
+    hold?: boolean;
+    /** It applies each entry after this time on the server's clock: a duration such as `5s`. */
+    time?: Duration;
+  }): Promise<void>;
+  /** Makes a server the leader, without a request that fails.
+   * @param agent The number of the agent, from 0 on. */
+  leadAgent(agent: number): Promise<void>;
+  /** Sets the link between an agent and its clients. */
+  linkAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The state of the link. */
+    link: Link;
+  }): Promise<void>;
   /** Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
    * @param state What `state` gave. */
   load(state: { [name: string]: unknown }): Promise<AtIndex>;
@@ -765,10 +834,15 @@ export class Controls {
   server(): Promise<About>;
   /** The servers that were started on demand. */
   servers(): Promise<Servers>;
+  /** Starts the process of an agent again, with the data that it had.
+   * @param agent The number of the agent, from 0 on. */
+  startAgent(agent: number): Promise<void>;
   /** Starts another, isolated server in this process, with the settings of this one where none is given. */
   startServer(options?: {
     /** The IP address at which the new server listens. When it is left out: all addresses at which this one does. */
     address?: string;
+    /** How many agents it has: servers, or servers and client agents, such as `3` or `3:1`. */
+    agents?: string;
     /** A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has. */
     controlPort?: number;
     /** The name of the datacenter. */

@@ -26,6 +26,10 @@ export class Controls {
     return this.call("POST", "/clock/advance-to-next");
   }
 
+  agents() {
+    return this.call("GET", "/agents");
+  }
+
   auto(clients) {
     return this.call("POST", "/clock/auto", { body: { clients: clients } });
   }
@@ -62,6 +66,10 @@ export class Controls {
 
   clock() {
     return this.call("GET", "/clock");
+  }
+
+  cutAgent(agent) {
+    return this.call("POST", "/agents/cut", { body: { agent: agent } });
   }
 
   delayWakes(options) {
@@ -120,6 +128,10 @@ export class Controls {
     return this.call("POST", "/clock/freeze");
   }
 
+  healAgent(agent) {
+    return this.call("POST", "/agents/heal", { body: { agent: agent } });
+  }
+
   history(options = {}) {
     onlyKnown(options, "after", "key", "kind", "limit", "session");
     return this.call("GET", "/history", { query: { after: options.after, key: options.key, kind: options.kind, limit: options.limit, session: options.session } });
@@ -131,6 +143,24 @@ export class Controls {
 
   jump(by) {
     return this.call("POST", "/clock/jump", { body: { by: duration(by) } });
+  }
+
+  killAgent(agent) {
+    return this.call("POST", "/agents/kill", { body: { agent: agent } });
+  }
+
+  lagAgent(options) {
+    onlyKnown(options, "agent", "entries", "hold", "time");
+    return this.call("POST", "/agents/lag", { body: { agent: options.agent, entries: options.entries, hold: options.hold, time: duration(options.time) } });
+  }
+
+  leadAgent(agent) {
+    return this.call("POST", "/agents/lead", { body: { agent: agent } });
+  }
+
+  linkAgent(options) {
+    onlyKnown(options, "agent", "link");
+    return this.call("POST", "/agents/link", { body: { agent: options.agent, link: options.link } });
   }
 
   load(state) {
@@ -213,9 +243,13 @@ export class Controls {
     return this.call("GET", "/servers");
   }
 
+  startAgent(agent) {
+    return this.call("POST", "/agents/start", { body: { agent: agent } });
+  }
+
   startServer(options = {}) {
-    onlyKnown(options, "address", "controlPort", "datacenter", "epoch", "frozen", "historyCapacity", "httpPort", "node", "seed", "sessionTtlMin", "settings", "strict", "version");
-    return this.call("POST", "/servers", { body: { address: options.address, control_port: options.controlPort, datacenter: options.datacenter, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
+    onlyKnown(options, "address", "agents", "controlPort", "datacenter", "epoch", "frozen", "historyCapacity", "httpPort", "node", "seed", "sessionTtlMin", "settings", "strict", "version");
+    return this.call("POST", "/servers", { body: { address: options.address, agents: options.agents, control_port: options.controlPort, datacenter: options.datacenter, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
   }
 
   state() {

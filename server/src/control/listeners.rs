@@ -21,6 +21,28 @@ impl Server {
         parked::park_on(self.accept_connections_async())
     }
 
+    /// Ends the process of an agent: see [`AgentHandle::kill_async`].
+    ///
+    /// # Errors
+    /// As [`refuse_connections`](Self::refuse_connections).
+    ///
+    /// # Panics
+    /// There is no such agent.
+    pub fn kill_agent(&self, agent: usize) -> Result<(), ListenerError> {
+        parked::park_on(self.agent(agent).kill_async())
+    }
+
+    /// Starts an agent again that was killed: see [`AgentHandle::start_async`].
+    ///
+    /// # Errors
+    /// As [`accept_connections`](Self::accept_connections).
+    ///
+    /// # Panics
+    /// There is no such agent.
+    pub fn start_agent(&self, agent: usize) -> Result<(), ListenerError> {
+        parked::park_on(self.agent(agent).start_async())
+    }
+
     /// Restarts the server on the same port: connections are closed, and the state is what a restart leaves of it.
     /// Clock, history, faults and checkpoints are the test's, and stay.
     ///

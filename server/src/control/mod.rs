@@ -15,11 +15,11 @@ use crate::https::DevCertificates;
 
 #[doc(inline)]
 pub use proconsul_core::control::{
-    Acl, AclError, Address, Addresses, Behavior, Blocked, BlockedOn, Catalog, CheckRow, Controls,
-    Entry, Explanation, Index, Key, Keys, KvRow, ListenerError, NewCheck, NewNode, NewService,
-    NewSession, NodeRow, Permission, Rate, RateError, Refusal, Restart, ServiceRow, Session,
-    SessionId, SessionRow, Sessions, Timestamp, Token, UnknownCheck, UnknownCheckpoint, Unmet,
-    WhyUnmet, reachable,
+    Acl, AclError, Address, Addresses, AgentHandle, AgentState, Behavior, Blocked, BlockedOn,
+    Catalog, CheckRow, Controls, Entry, Explanation, Index, Key, Keys, KvRow, Lag, Link,
+    ListenerError, NewCheck, NewNode, NewService, NewSession, NodeRow, Permission, Rate, RateError,
+    Refusal, Restart, ServiceRow, Session, SessionId, SessionRow, Sessions, Timestamp, Token,
+    UnknownCheck, UnknownCheckpoint, Unmet, WhyUnmet, reachable,
 };
 #[cfg(feature = "dump")]
 #[doc(inline)]

@@ -141,7 +141,8 @@ impl<Io: AsyncRead + AsyncWrite + Send + Unpin + 'static> Listener for mpsc::Rec
 #[must_use = "a server stops when it is dropped"]
 pub struct RuntimeServer {
     server: Server,
-    context: Arc<Context>,
+    /// Those of all agents.
+    contexts: Vec<Arc<Context>>,
     tasks: Arc<Tasks>,
     /// Dropping it stops the server.
     _stop: oneshot::Sender<()>,
@@ -177,15 +178,16 @@ impl Builder {
             wall: time::wall_clock(),
         });
         let engine = new_engine(host, &config, seed, |engine| data.load(engine, &config));
-        let sockets = Sockets::none();
+        let none = (0..config.agents.total()).map(|_| Sockets::none());
+        let sockets: Vec<_> = none.collect();
         let server = new_handle(&engine, &config, seed, &sockets, None);
         let reload = reload_of(&engine, &config, None);
         let controls = Controls::clone(&server);
-        let running = Running::start(config, controls, sockets, None, reload);
+        let running = Running::start(&config, controls, sockets, None, &reload);
         let (stop, stopped) = oneshot::channel();
         let made = RuntimeServer {
             server,
-            context: running.context(),
+            contexts: running.contexts(),
             tasks: running.tasks(),
             _stop: stop,
         };
@@ -199,8 +201,17 @@ impl RuntimeServer {
     /// Returns the client's end of a new connection.
     #[must_use]
     pub fn connect(&self) -> DuplexStream {
+        self.connect_to(0)
+    }
+
+    /// Returns the client's end of a new connection to the agent with this number: see [`Builder::agents`].
+    ///
+    /// # Panics
+    /// There is no such agent.
+    #[must_use]
+    pub fn connect_to(&self, agent: usize) -> DuplexStream {
         let (client, own) = duplex(DUPLEX_BYTES);
-        self.serve_connection(own, None);
+        self.connections(agent).serve(Stream::from_io(own), None);
         client
     }
 
@@ -211,7 +222,7 @@ impl RuntimeServer {
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         peer: Option<SocketAddr>,
     ) {
-        self.connections().serve(Stream::from_io(stream), peer);
+        self.connections(0).serve(Stream::from_io(stream), peer);
     }
 
     /// Serves all connections of a listener, each in a task of its own, until it has no more. Dropping the future stops
@@ -224,7 +235,7 @@ impl RuntimeServer {
         &self,
         mut listener: L,
     ) -> impl Future<Output = io::Result<()>> + Send + use<L> {
-        let connections = self.connections();
+        let connections = self.connections(0);
         async move {
             if L::IS_A_SOCKET && time::is_runtime_paused() {
                 return Err(io::Error::other(
@@ -244,14 +255,14 @@ impl RuntimeServer {
     #[must_use]
     pub fn service(&self) -> Service {
         Service {
-            context: Arc::clone(&self.context),
+            context: Arc::clone(&self.contexts[0]),
             tasks: Arc::clone(&self.tasks),
         }
     }
 
-    fn connections(&self) -> Connections {
+    fn connections(&self, agent: usize) -> Connections {
         Connections {
-            context: Arc::clone(&self.context),
+            context: Arc::clone(&self.contexts[agent]),
             tasks: Arc::clone(&self.tasks),
         }
     }

@@ -38,7 +38,7 @@ use accept::tasks::Task;
 pub use data::StartData;
 use host::MachineHost;
 use proconsul_config::resolve::data::take_service_files;
-use proconsul_config::{Config, Epoch};
+use proconsul_config::{AgentCounts, Config, Epoch};
 pub use proconsul_core::Reread;
 #[cfg(feature = "control-http")]
 use proconsul_core::control::{Launched, OnDemand};
@@ -167,6 +167,32 @@ impl Builder {
     pub fn datacenter(mut self, name: impl Into<String>) -> Self {
         self.config.datacenter = name.into();
         self.config.primary_datacenter = self.config.datacenter.clone();
+        self
+    }
+
+    /// Gives the datacenter this many servers in place of one, each with an address of its own:
+    /// [`agent(1)`](Controls::agent) is the second.
+    ///
+    /// ```
+    /// let server = proconsul::Server::builder().agents(3).start()?;
+    /// assert!(server.agent(0).leads());
+    /// assert_ne!(server.agent(1).url(), server.url());
+    /// # Ok::<(), proconsul::StartError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// It is 0, or more than 16.
+    pub fn agents(self, servers: usize) -> Self {
+        self.agents_and_clients(servers, 0)
+    }
+
+    /// Gives the datacenter this many servers, and this many client agents behind them.
+    ///
+    /// # Panics
+    /// There is no server, or more than 16 agents in all.
+    pub fn agents_and_clients(mut self, servers: usize, clients: usize) -> Self {
+        let counts = AgentCounts::new(servers, clients);
+        self.config.agents = counts.unwrap_or_else(|wrong| panic!("{wrong}"));
         self
     }
 
@@ -335,17 +361,17 @@ impl Builder {
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
         let _entered = runtime.enter();
-        let sockets = Sockets::bind(&config, self.listener)?;
-        let addresses = sockets.all_addresses();
+        let sockets = Sockets::bind_agents(&config, self.listener)?;
+        let addresses = all_addresses(&sockets);
         let server = new_handle(&engine, &config, seed, &sockets, certificates);
-        sockets.follow(&server);
+        follow(&sockets, &server);
         let reload = reload_of(&engine, &config, None);
         let running = Running::start(
-            config,
+            &config,
             Controls::clone(&server),
             sockets,
             tls.as_ref(),
-            reload,
+            &reload,
         );
         let (stop, stopped) = oneshot::channel::<()>();
         let (ends, has_ended) = mpsc::channel();
@@ -416,7 +442,7 @@ pub async fn run(
     ready: impl FnOnce(&Addresses, Option<&DevCertificates>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let sockets = Sockets::bind(&config, None)?;
+    let sockets = Sockets::bind_agents(&config, None)?;
     let (tls, certificates) = tls_of(&config)?;
     let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
@@ -424,8 +450,8 @@ pub async fn run(
         start.load(engine, &config);
     });
     let server = new_handle(&engine, &config, seed, &sockets, certificates);
-    sockets.follow(&server);
-    let addresses = sockets.all_addresses();
+    follow(&sockets, &server);
+    let addresses = all_addresses(&sockets);
     let reload = reload_of(&engine, &config, Some(reread));
     ready(
         server.all_addresses(),
@@ -433,11 +459,11 @@ pub async fn run(
         reload.clone(),
     );
     let running = Running::start(
-        config,
+        &config,
         Controls::clone(&server),
         sockets,
         tls.as_ref(),
-        reload,
+        &reload,
     );
     running.until(stop).await;
     // Servers on demand end with the process. Stopping them one after the other would take longer.
@@ -455,26 +481,40 @@ fn tls_of(config: &Config) -> Result<(Option<Tls>, Option<DevCertificates>), Sta
     Ok(served.map_or((None, None), |(tls, made)| (Some(tls), made)))
 }
 
-/// Returns a handle of a server with these sockets.
+/// Returns the addresses of HTTP and HTTPS of all agents.
+fn all_addresses(sockets: &[Sockets]) -> Vec<Address> {
+    sockets.iter().flat_map(Sockets::all_addresses).collect()
+}
+
+/// Announces the sockets of all agents.
+fn follow(sockets: &[Sockets], server: &Server) {
+    for (agent, sockets) in sockets.iter().enumerate() {
+        sockets.follow(agent, server);
+    }
+}
+
+/// Returns a handle of a server whose agents have these sockets.
 fn new_handle(
     engine: &Arc<Engine>,
     config: &Arc<Config>,
     seed: u64,
-    sockets: &Sockets,
+    sockets: &[Sockets],
     certificates: Option<DevCertificates>,
 ) -> Server {
+    let first = &sockets[0];
     #[cfg(feature = "control-http")]
     let on_demand = OnDemand {
         config: Arc::clone(config),
-        addresses: sockets::http_addresses(&sockets.data),
+        addresses: sockets::http_addresses(&first.data),
         launch,
         servers: Mutex::default(),
     };
     let addresses = Addresses {
-        api: sockets.addresses(),
-        https: sockets.https_addresses(),
-        dns: sockets.dns_addresses(),
-        control: sockets.control_address(),
+        api: first.addresses(),
+        of_agents: sockets.iter().map(Sockets::of_agent).collect(),
+        https: first.https_addresses(),
+        dns: first.dns_addresses(),
+        control: first.control_address(),
     };
     let controls = Controls::new(
         engine,
@@ -494,6 +534,7 @@ fn launch(config: Config) -> Result<Launched, String> {
     let server = started.map_err(|error| error.to_string())?;
     Ok(Launched {
         url: server.url(),
+        agents: server.agents().iter().map(|agent| agent.url()).collect(),
         control: server.url_of_control_plane(),
         seed: server.seed(),
         server: Box::new(server),

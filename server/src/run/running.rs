@@ -22,7 +22,7 @@ use proconsul_engine::Engine;
 /// A server that runs on the runtime in whose context it was started.
 pub(super) struct Running {
     engine: Arc<Engine>,
-    context: Arc<Context>,
+    contexts: Vec<Arc<Context>>,
     tasks: Arc<Tasks>,
     checks: JoinHandle<()>,
     /// Dropping it ends the checks and the port of the control plane.
@@ -30,25 +30,29 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Serves the sockets.
+    /// Serves the sockets of each agent.
     pub(super) fn start(
-        config: Arc<Config>,
+        config: &Arc<Config>,
         controls: Controls,
-        sockets: Sockets,
+        mut sockets: Vec<Sockets>,
         tls: Option<&Tls>,
-        reload: Reload,
+        reload: &Reload,
     ) -> Self {
         let engine = controls.shared_engine();
         let version = config.version;
         let control = config.control.then_some(controls);
         let tasks = Arc::new(Tasks::new());
         let (ending, ended) = watch::channel(());
-        let has_own_port = !sockets.control.is_empty();
+        let of_control = sockets
+            .first_mut()
+            .map(|first| std::mem::take(&mut first.control));
+        let of_control = of_control.unwrap_or_default();
+        let has_own_port = !of_control.is_empty();
         #[cfg(feature = "control-http")]
         if let Some(control) = control.as_ref().filter(|_| has_own_port) {
             let router =
                 proconsul_core::control::http::router(control.clone(), &config.allow_hosts);
-            for (_, socket) in sockets.control {
+            for (_, socket) in of_control {
                 if let super::accept::Socket::Tcp(listener) = socket {
                     let end = dropped(ended.clone());
                     let serving = super::control_port::serve(listener, router.clone(), end);
@@ -56,27 +60,14 @@ impl Running {
                 }
             }
         }
-        let context = Context::new(Arc::clone(&engine), config, control, reload);
-        let context = Arc::new(if has_own_port {
-            context.without_control_plane()
-        } else {
-            context
+        let contexts = Context::of_agents(&engine, config, control.as_ref(), reload);
+        let contexts = contexts.into_iter().map(|context| match has_own_port {
+            true => context.without_control_plane(),
+            false => context,
         });
-        let with = |tls: Option<&Tls>| {
-            let protocol = Protocol::Http(tls.cloned());
-            move |(_, socket)| (socket, protocol.clone())
-        };
-        let mut served: Vec<_> = sockets.data.into_iter().map(with(None)).collect();
-        served.extend(sockets.https.into_iter().map(with(tls)));
-        #[cfg(feature = "dns")]
-        for dns in sockets.dns {
-            let datagrams = super::accept::dns::serve_datagrams(Arc::clone(&context), dns.udp);
-            tasks.spawn(Box::pin(datagrams));
-            served.push((dns.tcp, Protocol::Dns));
-        }
-        for (socket, protocol) in served {
-            let accepting = accept(Arc::clone(&context), socket, protocol, Arc::clone(&tasks));
-            tasks.spawn(Box::pin(accepting));
+        let contexts: Vec<_> = contexts.map(Arc::new).collect();
+        for (context, sockets) in contexts.iter().zip(sockets) {
+            serve(context, sockets, tls, &tasks);
         }
         let of_clock = Arc::clone(&engine);
         tasks.spawn(Box::pin(async move { of_clock.run().await }));
@@ -84,15 +75,16 @@ impl Running {
         let checks = tokio::spawn(Box::pin(checks) as Task);
         Self {
             engine,
-            context,
+            contexts,
             tasks,
             checks,
             ending,
         }
     }
 
-    pub(super) fn context(&self) -> Arc<Context> {
-        Arc::clone(&self.context)
+    /// Returns the contexts of all agents.
+    pub(super) fn contexts(&self) -> Vec<Arc<Context>> {
+        self.contexts.clone()
     }
 
     pub(super) fn tasks(&self) -> Arc<Tasks> {
@@ -105,13 +97,33 @@ impl Running {
         tokio::select! {
             biased;
             () = stop => {}
-            () = self.context.left.wait() => {}
+            () = self.contexts[0].left.wait() => {}
         }
         // Ends what still waits for the server, among it calls of the control plane.
         self.engine.close();
         drop(self.ending);
         let _ = self.checks.await;
         self.tasks.end().await;
+    }
+}
+
+/// Serves the sockets of an agent.
+fn serve(context: &Arc<Context>, sockets: Sockets, tls: Option<&Tls>, tasks: &Arc<Tasks>) {
+    let with = |tls: Option<&Tls>| {
+        let protocol = Protocol::Http(tls.cloned());
+        move |(_, socket)| (socket, protocol.clone())
+    };
+    let mut served: Vec<_> = sockets.data.into_iter().map(with(None)).collect();
+    served.extend(sockets.https.into_iter().map(with(tls)));
+    #[cfg(feature = "dns")]
+    for dns in sockets.dns {
+        let datagrams = super::accept::dns::serve_datagrams(Arc::clone(context), dns.udp);
+        tasks.spawn(Box::pin(datagrams));
+        served.push((dns.tcp, Protocol::Dns));
+    }
+    for (socket, protocol) in served {
+        let accepting = accept(Arc::clone(context), socket, protocol, Arc::clone(tasks));
+        tasks.spawn(Box::pin(accepting));
     }
 }
 

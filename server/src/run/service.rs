@@ -89,8 +89,8 @@ async fn answer_to(
 ) {
     let gone = async {
         let refused = async {
-            match &context.control {
-                Some(control) => control.listeners().are(false).await,
+            match context.listeners() {
+                Some(listeners) => listeners.are(false).await,
                 None => pending().await,
             }
         };

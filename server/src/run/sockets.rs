@@ -11,6 +11,7 @@ use super::accept::{self, Socket};
 use super::{Address, StartError};
 use crate::control::Server;
 use proconsul_config::{Config, Listener};
+use proconsul_core::control::AgentAddresses;
 
 pub(super) type Bound = (Address, Socket);
 
@@ -43,6 +44,25 @@ impl Sockets {
         }
     }
 
+    /// Binds the sockets of all agents of a datacenter: see [`Sockets::bind`].
+    ///
+    /// # Errors
+    /// One of the addresses cannot be listened on.
+    pub(super) fn bind_agents(
+        config: &Config,
+        mut data: Option<StdTcpListener>,
+    ) -> Result<Vec<Self>, StartError> {
+        let agents = config.of_agents().into_iter().enumerate();
+        let agents = agents.map(|(agent, config)| Config {
+            // There is one control plane.
+            control_port: config.control_port.filter(|_| agent == 0),
+            ..config
+        });
+        agents
+            .map(|config| Self::bind(&config, data.take()))
+            .collect()
+    }
+
     /// Binds all sockets of a configuration, in the order in which Consul does. `data` replaces those of the API.
     ///
     /// # Errors
@@ -67,6 +87,14 @@ impl Sockets {
         addresses(&self.data)
     }
 
+    /// Returns the addresses of an agent with these sockets.
+    pub(super) fn of_agent(&self) -> AgentAddresses {
+        AgentAddresses {
+            api: self.addresses(),
+            dns: self.dns_addresses(),
+        }
+    }
+
     /// Returns the addresses of HTTP and HTTPS.
     pub(super) fn all_addresses(&self) -> Vec<Address> {
         [self.addresses(), self.https_addresses()].concat()
@@ -78,7 +106,7 @@ impl Sockets {
     }
 
     /// Announces the sockets that tests can close and open, before a test can do so.
-    pub(super) fn follow(&self, server: &Server) {
+    pub(super) fn follow(&self, agent: usize, server: &Server) {
         let sockets = self
             .data
             .iter()
@@ -86,7 +114,7 @@ impl Sockets {
             .map(|(_, socket)| socket);
         let sockets = sockets.chain(self.dns.iter().map(|sockets| &sockets.tcp));
         for _ in sockets.filter(|socket| matches!(socket, Socket::Tcp(_))) {
-            server.listeners().add_socket();
+            server.listeners(agent).add_socket();
         }
     }
 

@@ -19,6 +19,7 @@ extern crate proconsul_noserde as serde;
 mod acl;
 mod agent;
 mod catalog;
+mod cluster;
 mod command;
 mod config;
 mod image;
@@ -62,7 +63,7 @@ pub use agent::AgentImage;
 pub use agent::event::{EventList, EventRow, NewEvent};
 pub use agent::{
     Agent, AgentCommand, AgentServiceInfo, Alias, CheckSource, CheckSpec, Due, InARow, LocalCheck,
-    LocalService, ServiceSpec, Sidecar, Start, Thresholds,
+    LocalService, OfAgent, ServiceSpec, Sidecar, Start, Thresholds,
 };
 pub use catalog::check::{ChecksInState, NodeChecks};
 pub use catalog::coordinate::{
@@ -92,6 +93,7 @@ pub use catalog::service::{
 };
 pub use catalog::usage::{CatalogCounts, CatalogUsage};
 pub use catalog::{NodeInfo, NodeList, ServiceList};
+pub use cluster::{Cluster, ClusterCommand, ClusterDue, Loss, Member};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,
 };
@@ -136,7 +138,11 @@ pub struct Store {
     lock_delays: kv::lock_delay::LockDelays,
     sessions: session::SessionTable,
     catalog: catalog::Catalog,
+    /// The agent that has commands of its own: see [`Change::as_agent`].
     agent: Agent,
+    /// The other agents of the datacenter, from number 1 on.
+    others: Vec<Agent>,
+    cluster: Cluster,
     prepared_queries: catalog::query::PreparedQueries,
     events: agent::event::Events,
     acl: acl::AclTables,
@@ -256,8 +262,10 @@ pub enum Deadline {
     EndLockDelay(Key),
     /// Ends this session, whose TTL ran out.
     Lapse(SessionId),
-    /// Runs this task of the agent.
-    Agent(Due),
+    /// Runs this task of the agent with this number.
+    Agent(usize, Due),
+    /// Runs this task of the agents together.
+    Cluster(ClusterDue),
     /// Forgets the tombstones up to this index (kv.md 4.3).
     ReapTombstones(Index),
     /// Lets this token count no longer. Takes no raft index.
@@ -276,7 +284,8 @@ impl fmt::Display for Deadline {
         match self {
             Self::EndLockDelay(key) => write!(formatter, "the lock-delay of {key:?} ends"),
             Self::Lapse(session) => write!(formatter, "session {session} lapses"),
-            Self::Agent(due) => due.fmt(formatter),
+            Self::Agent(_, due) => due.fmt(formatter),
+            Self::Cluster(due) => due.fmt(formatter),
             Self::ReapTombstones(up_to) => {
                 write!(formatter, "tombstones up to index {up_to} are cleared")
             }
@@ -304,6 +313,8 @@ impl Store {
             sessions: session::SessionTable::default(),
             catalog: catalog::Catalog::default(),
             agent: Agent::default(),
+            others: Vec::new(),
+            cluster: Cluster::default(),
             prepared_queries: catalog::query::PreparedQueries::default(),
             events: agent::event::Events::default(),
             acl: acl::AclTables::default(),
@@ -363,9 +374,13 @@ impl Store {
         let mut change = self.change(now);
         let is_of_agent = command.is_of_agent();
         let result = command.run(&mut change);
-        change.agent_aliases_follow();
-        if !is_of_agent {
-            change.agent_looks_later();
+        for number in 0..=change.store.others.len() {
+            change.as_agent(number, |change| {
+                change.agent_aliases_follow();
+                if !is_of_agent {
+                    change.agent_looks_later();
+                }
+            });
         }
         let mut effects = change.effects;
         effects.index = (self.applied > before).then_some(self.applied);
@@ -397,25 +412,32 @@ impl Store {
         let deadline = match each.iter().position(|next| *next == Some(at))? {
             0 => Deadline::EndLockDelay(self.lock_delays.next_end()?.1.clone()),
             1 => Deadline::Lapse(self.sessions.next_lapse()?.1),
-            2 => Deadline::Agent(self.agent.next_due()?.1.clone()),
+            2 => {
+                let (_, number, due) = self.next_agent_due()?;
+                Deadline::Agent(number, due.clone())
+            }
             3 => Deadline::ReapTombstones(self.tombstones.next_reap()?.1),
             4 => self.acl.next_expiry()?,
+            6 => Deadline::Cluster(self.cluster.next_due()?.1),
             _ => self.acl.next_reap()?,
         };
         Some((at, deadline))
     }
 
     /// Returns the next time of each kind of deadline. At equal times the order is that of the array.
-    fn next_of_each(&self) -> [Option<Timestamp>; 6] {
+    fn next_of_each(&self) -> [Option<Timestamp>; 7] {
         let ever = |at: Option<Timestamp>| at.filter(|at| *at < Timestamp::END);
         let [expiry, token_reap] = self.acl.next_of_each();
         [
             self.lock_delays.next_end().map(|(at, _)| *at),
-            ever(self.sessions.next_lapse().map(|(at, _)| at)),
-            ever(self.agent.next_due().map(|(at, _)| *at)),
+            // No session lapses while there is no leader.
+            ever(self.sessions.next_lapse().map(|(at, _)| at))
+                .filter(|_| self.cluster.leader().is_some()),
+            ever(self.next_agent_due().map(|(at, _, _)| at)),
             ever(self.tombstones.next_reap().map(|(at, _)| at)),
             ever(expiry),
             ever(token_reap),
+            ever(self.cluster.next_due().map(|(at, _)| *at)),
         ]
     }
 
@@ -424,7 +446,8 @@ impl Store {
     pub fn deadlines(&self) -> usize {
         self.lock_delays.by_end.len()
             + self.sessions.by_lapse.len()
-            + self.agent.deadlines()
+            + self.agents().map(Agent::deadlines).sum::<usize>()
+            + self.cluster.deadlines()
             + self.tombstones.reaps.len()
             + self.acl.expiring.len()
             + self.acl.reaps.len()
@@ -439,13 +462,17 @@ impl Store {
         let mut pending: Vec<_> = lock_delays
             .map(|(at, key)| (*at, Deadline::EndLockDelay(key.clone())))
             .chain(lapses.map(|(at, _, session)| (*at, Deadline::Lapse(*session))))
-            .chain(
-                self.agent
-                    .all_due()
-                    .map(|(at, due)| (*at, Deadline::Agent(due.clone()))),
-            )
+            .chain(self.agents().enumerate().flat_map(|(number, agent)| {
+                let due = agent.all_due();
+                due.map(move |(at, due)| (*at, Deadline::Agent(number, due.clone())))
+            }))
             .chain(reaps.map(|(at, up_to)| (*at, Deadline::ReapTombstones(*up_to))))
             .chain(self.acl.pending())
+            .chain(
+                self.cluster
+                    .all_due()
+                    .map(|(at, due)| (*at, Deadline::Cluster(*due))),
+            )
             .collect();
         // Stable: at equal times the order is that of the kinds, as `Store::due` has it.
         pending.sort_by_key(|(at, _)| *at);
@@ -496,7 +523,7 @@ impl Command for Deadline {
                 "session",
                 "destroy",
             )),
-            Self::Agent(_) => Some(command::entry::REGISTER),
+            Self::Agent(..) => Some(command::entry::REGISTER),
             _ => None,
         }
     }
@@ -506,7 +533,7 @@ impl Command for Deadline {
     }
 
     fn is_of_agent(&self) -> bool {
-        matches!(self, Self::Agent(_))
+        matches!(self, Self::Agent(..))
     }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
@@ -520,7 +547,8 @@ impl Command for Deadline {
                 change.invalidate(session, Cause::Lapsed);
                 None
             }
-            Self::Agent(due) => change.agent_due(due),
+            Self::Agent(number, due) => change.as_agent(number, |change| change.agent_due(due)),
+            Self::Cluster(due) => change.cluster_due(due),
             Self::ReapTombstones(up_to) => {
                 change.take_indexes(1);
                 change.store.tombstones.reap(up_to);

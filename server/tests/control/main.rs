@@ -1,6 +1,7 @@
 //! What a test can do to a server: the control plane, in Rust and over HTTP.
 
 mod acl;
+mod agents;
 mod faults;
 mod history;
 mod over_http;

@@ -274,14 +274,17 @@ fn served(addresses: &Addresses) -> Vec<Served> {
             }
         }
     };
-    let dns = addresses.dns.iter().flat_map(|address| {
+    let of_agents = &addresses.of_agents;
+    let dns = of_agents.iter().flat_map(|agent| &agent.dns);
+    let dns = dns.flat_map(|address| {
         ["udp", "tcp"].map(|network| Served {
             address: address.to_string(),
             network,
             protocol: "dns",
         })
     });
-    let http = addresses.api.iter().map(of("http"));
+    let http = of_agents.iter().flat_map(|agent| &agent.api);
+    let http = http.map(of("http"));
     let https = addresses.https.iter().map(of("https"));
     dns.chain(http).chain(https).collect()
 }
@@ -409,6 +412,9 @@ struct Ports {
     https_ca_file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     dns: Option<SocketAddr>,
+    /// The addresses of HTTP of each agent, where there are several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    agents: Vec<String>,
 }
 
 /// Writes the pid file, and writes or prints the addresses if configured. Returns the files.
@@ -429,6 +435,14 @@ fn announce_port(
         https: first(&addresses.https),
         https_ca_file: made.map(Written::authority),
         dns: addresses.dns.first().copied(),
+        agents: match addresses.of_agents.len() {
+            1 => Vec::new(),
+            _ => addresses
+                .of_agents
+                .iter()
+                .filter_map(|agent| first(&agent.api))
+                .collect(),
+        },
     };
     let line = serde_json::to_string(&ports).expect("all fields are texts") + "\n";
     if let Some((path, name)) = &resolved.port_file {

@@ -71,21 +71,23 @@ fn missing<'a>(output: &str, expected: &'a [String]) -> Option<&'a String> {
     expected.find(|shown| !lines.any(|line| is_shown(line, shown.trim_end())))
 }
 
-/// The ports of the pages: of the control plane alone, of HTTP, of HTTPS, of DNS.
-const SHOWN: [&str; 4] = ["8400", "8500", "8501", "8600"];
+/// The ports of the pages: of the control plane alone, of HTTP, of HTTPS, of DNS, of the HTTP of the second and third agent.
+const SHOWN: [&str; 6] = ["8400", "8500", "8501", "8600", "8510", "8520"];
 
 /// A port for each of [`SHOWN`]. They are below those that a system gives by itself, so nobody else gets
 /// them meanwhile by asking for any.
-fn ports(number: usize) -> [u16; 4] {
+fn ports(number: usize) -> [u16; 6] {
     let process = std::process::id() as usize;
     let mut candidates =
         (0..4000).map(|step| 12_000 + (process * 97 + number * 31 + step) % 18_000);
     let mut next = || {
+        let all_free = |port: &u16| [0, 10, 20].iter().all(|more| is_free(port + more));
         candidates
-            .find_map(|port| u16::try_from(port).ok().filter(|port| is_free(*port)))
+            .find_map(|port| u16::try_from(port).ok().filter(all_free))
             .expect("a port is free")
     };
-    [(); 4].map(|()| next())
+    let [control, http, https, dns] = [(); 4].map(|()| next());
+    [control, http, https, dns, http + 10, http + 20]
 }
 
 /// Whether nobody listens there, and no port of the pages is a part of it, which would be replaced, too.

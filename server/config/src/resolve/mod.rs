@@ -19,7 +19,7 @@ use crate::definition::{meta, node_id};
 use crate::document::definitions;
 use crate::settings::Settings;
 use crate::settings::flags::called;
-use crate::{Config, LogLevel, Network};
+use crate::{AgentCounts, Config, LogLevel, Network, WrongAgents};
 use proconsul_gocompat::duration::{self, DurationQuotes};
 use proconsul_version::{Behaviour, Version};
 
@@ -100,6 +100,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
         control_port,
         allow_hosts: allow_hosts(settings)?,
         strict: settings.strict.unwrap_or(false),
+        agents: agents(settings)?,
         ..base
     };
 
@@ -173,6 +174,13 @@ fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
 }
 
 /// Returns the port of the control plane. An address without a port takes a free one.
+fn agents(settings: &Settings) -> Result<AgentCounts, String> {
+    let counts = settings.agents.as_deref().map(str::parse).transpose();
+    counts
+        .map(Option::unwrap_or_default)
+        .map_err(|wrong: WrongAgents| format!("-agents: {wrong}"))
+}
+
 fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
     let free = settings.control_addr.as_ref().map(|_| 0);
     let Some(port) = settings.control_port.or(free) else {

@@ -162,6 +162,7 @@ mod tests {
         let variables: Vec<_> = FLAGS.iter().filter_map(Flag::variable).collect();
         let expected = [
             "PROCONSUL_ACL",
+            "PROCONSUL_AGENTS",
             "PROCONSUL_ALLOW_HOST",
             "PROCONSUL_AS_VERSION",
             "PROCONSUL_CONTROL",

@@ -103,6 +103,9 @@ settings! {
             Own "allow-host" "A host name that clients may use for the control plane. Other names with a dot are \
              rejected, because a web page could have chosen them. May be repeated (proconsul only).";
         Text as_version [] Own "as-version" "The release of Consul that is emulated, such as 1.8.7 (proconsul only).";
+        Text agents []
+            Own "agents" "How many agents the datacenter has: servers, or servers and client agents, such as 3 or 3:1. Each \
+             has ports 10 higher than the one before it (proconsul only).";
         Bool control []
             Own "control" "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul \
              only).";

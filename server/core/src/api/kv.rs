@@ -45,14 +45,14 @@ failures! {
         format!("Conflicting flags: {query}{newline}")
     };
     /// A parameter is not a number.
-    invalid_number(error: &NumberError, version: Version) => 500, error.message(version.go().unicode);
+    invalid_number(error: &NumberError, version: Version) => 500 Local, error.message(version.go().unicode);
     /// The key does not match the pattern of 1.21.5 (1.22.md A1.6b).
-    key_outside_pattern() => 500,
+    key_outside_pattern() => 500 Local,
         r#"invalid key name, keys should respect the "^[a-zA-Z0-9,_./\\-?&=]+$" format"#;
     /// The key begins or ends with a space (since 1.22.0).
-    key_with_outer_spaces() => 500, "invalid key name, leading/trailing spaces are not allowed";
+    key_with_outer_spaces() => 500 Local, "invalid key name, leading/trailing spaces are not allowed";
     /// The key has a segment `..` (since 1.22.0).
-    key_with_traversal() => 500, "invalid key name, path traversal is not allowed";
+    key_with_traversal() => 500 Local, "invalid key name, path traversal is not allowed";
     /// A chunked value is longer than the limit (since 1.22.0).
     chunked_value_too_large(limit: u64) => 413,
         format!("Request body too large. Max allowed is {limit} bytes.");

@@ -24,11 +24,22 @@ impl fmt::Display for Address {
     }
 }
 
+/// The addresses at which an agent listens.
+#[derive(Clone, Debug, Default)]
+pub struct AgentAddresses {
+    /// For the API.
+    pub api: Vec<Address>,
+    /// For DNS, over UDP and TCP.
+    pub dns: Vec<SocketAddr>,
+}
+
 /// The addresses at which a server listens.
 #[derive(Debug)]
 pub struct Addresses {
     /// For the API.
     pub api: Vec<Address>,
+    /// Those of each agent, the first one's as here.
+    pub of_agents: Vec<AgentAddresses>,
     /// For the API over HTTPS.
     pub https: Vec<Address>,
     /// For DNS, over UDP and TCP.

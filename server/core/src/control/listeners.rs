@@ -201,7 +201,7 @@ impl Controls {
     /// # Errors
     /// As `Server::accept_connections`.
     pub async fn restart_async(&self, restart: Restart) -> Result<(), ListenerError> {
-        let _reopening = Reopening(&self.listeners);
+        let _reopening = self.listeners.iter().map(Reopening).collect::<Vec<_>>();
         self.refuse_connections_async().await?;
         match restart {
             Restart::KeepState => self.engine.restart(None),
@@ -211,15 +211,24 @@ impl Controls {
     }
 
     async fn set_doors(&self, open: bool) -> Result<(), ListenerError> {
+        for agent in 0..self.listeners.len() {
+            self.open(agent, open).await?;
+        }
+        Ok(())
+    }
+
+    /// Opens or closes the listeners of an agent.
+    pub(super) async fn open(&self, agent: usize, open: bool) -> Result<(), ListenerError> {
         let stopped = async {
             self.engine.closed().await;
             Err(ListenerError("the server has stopped".to_owned()))
         };
-        either(stopped, self.listeners.set(self.engine.host(), open)).await
+        let listeners = &self.listeners[agent];
+        either(stopped, listeners.set(self.engine.host(), open)).await
     }
 
-    /// Returns the listeners, for the listening sockets.
-    pub fn listeners(&self) -> &Listeners {
-        &self.listeners
+    /// Returns the listeners of an agent, for its listening sockets.
+    pub fn listeners(&self, agent: usize) -> &Listeners {
+        &self.listeners[agent]
     }
 }

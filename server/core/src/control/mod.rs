@@ -5,6 +5,7 @@
 
 mod acl;
 mod address;
+mod agents;
 mod fault;
 mod history;
 #[cfg(feature = "control-http")]
@@ -25,12 +26,15 @@ use proconsul_engine::{Checkpoint, Engine};
 use proconsul_version::Version;
 
 pub use acl::{Acl, AclError, Permission, Token};
-pub use address::{Address, Addresses, reachable};
+pub use address::{Address, Addresses, AgentAddresses, reachable};
+pub use agents::{AgentHandle, AgentState};
 pub use listeners::{ListenerError, Listeners, Restart};
 #[doc(inline)]
 pub use proconsul_engine::clock::{Rate, RateError};
 #[doc(inline)]
-pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Unmet, WhyUnmet};
+pub use proconsul_engine::faults::Link;
+#[doc(inline)]
+pub use proconsul_engine::{Blocked, BlockedOn, Explanation, Lag, Unmet, WhyUnmet};
 #[cfg(feature = "dump")]
 #[doc(inline)]
 pub use proconsul_store::Flaw;
@@ -72,6 +76,8 @@ pub struct Controls {
     faults: Arc<Faults>,
     /// The name of the agent's own node.
     node_name: String,
+    /// The names of the nodes of all agents.
+    names: Arc<[String]>,
     datacenter: String,
     /// How many records the history keeps.
     history_capacity: usize,
@@ -82,7 +88,8 @@ pub struct Controls {
     /// The secret of the configured management token; empty without one.
     #[cfg(feature = "dump")]
     management: String,
-    listeners: Arc<Listeners>,
+    /// Those of each agent.
+    listeners: Arc<[Listeners]>,
     #[cfg(feature = "control-http")]
     on_demand: Arc<OnDemand>,
 }
@@ -102,15 +109,22 @@ impl Controls {
             initial: Arc::new(engine.initial()),
             engine: Arc::clone(engine),
             seed,
-            faults: Arc::default(),
+            faults: Arc::new(Faults::of(engine)),
             node_name: config.node_name.clone(),
+            names: config
+                .of_agents()
+                .into_iter()
+                .map(|config| config.node_name)
+                .collect(),
             datacenter: config.datacenter.clone(),
             history_capacity: config.history_capacity,
             version: config.version,
             acl_default: acl::default_policy(&config.acl),
             #[cfg(feature = "dump")]
             management: config.acl.tokens.initial_management.clone(),
-            listeners: Arc::default(),
+            listeners: (0..config.agents.total())
+                .map(|_| Listeners::default())
+                .collect(),
             #[cfg(feature = "control-http")]
             on_demand: Arc::new(on_demand),
         }

@@ -11,7 +11,7 @@ use tracing::warn;
 
 use super::Controls;
 use proconsul_config::resolve::amend::amended;
-use proconsul_config::{Config, Epoch, Listener};
+use proconsul_config::{AgentCounts, Config, Epoch, Listener};
 use proconsul_engine::entropy::Entropy;
 use proconsul_version::Version;
 
@@ -19,6 +19,8 @@ use proconsul_version::Version;
 pub struct Launched {
     /// The URL of its Consul API.
     pub url: String,
+    /// Those of all its agents.
+    pub agents: Vec<String>,
     /// Where its control plane is served.
     pub control: String,
     /// The seed with which it can be started again.
@@ -55,6 +57,8 @@ pub(crate) struct NewServer {
     pub(crate) settings: Option<String>,
     /// The emulated release; the newest one for one that is not known, unless the server is strict.
     pub(crate) version: Option<String>,
+    /// The numbers of its agents.
+    pub(crate) agents: Option<AgentCounts>,
     /// The seed.
     pub(crate) seed: Option<u64>,
     /// Whether its clock is frozen from the start.
@@ -88,6 +92,8 @@ pub(crate) struct Started {
     pub(crate) id: u64,
     /// The URL of its Consul API.
     pub(crate) url: String,
+    /// The URLs of the Consul API of all its agents, the one above first.
+    pub(crate) agents: Vec<String>,
     /// The URL of its control plane.
     pub(crate) control: String,
     /// The seed with which it can be started again.
@@ -144,6 +150,7 @@ impl Controls {
         let started = Started {
             id,
             url: launched.url,
+            agents: launched.agents,
             control: launched.control,
             seed: launched.seed,
         };
@@ -169,6 +176,7 @@ impl Controls {
         if let Some(settings) = &new.settings {
             config = amended(config, settings)?;
         }
+        config.agents = new.agents.unwrap_or(config.agents);
         config.frozen = new.frozen.unwrap_or(config.frozen);
         config.epoch = new.epoch.or(config.epoch);
         config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
@@ -235,6 +243,7 @@ mod tests {
             launch: |config| {
                 Ok(Launched {
                     url: String::new(),
+                    agents: Vec::new(),
                     control: String::new(),
                     seed: config.seed.expect("it has one"),
                     server: Box::new(()),
@@ -243,6 +252,7 @@ mod tests {
             servers: Mutex::default(),
         };
         let addresses = Addresses {
+            of_agents: Vec::new(),
             api: Vec::new(),
             https: Vec::new(),
             dns: Vec::new(),

@@ -29,7 +29,8 @@ pub fn answer(context: &Context, transport: Transport, question: &[u8]) -> Optio
         Arrived::Flawed(question, code) => return flawed(&question, code),
         Arrived::Asked(question) => question,
     };
-    let mut answer = found(context, &question);
+    // From what the server has applied: without a leader, too.
+    let mut answer = found(context.view().map_or(context, |view| view), &question);
     answer.flags |= question.flags & flag::OPCODE;
     if question.flags & flag::OPCODE == 0 {
         answer.flags |= question.flags & (flag::RECURSION_DESIRED | flag::CHECKING_DISABLED);

@@ -27,6 +27,8 @@ pub(crate) struct Failure {
 pub(crate) enum FailureKind {
     /// The handler returns the error to the code that all handlers share.
     Returned,
+    /// The handler returns the error, which the agent makes that was asked, whoever leads.
+    Local,
     /// The handler returns the error, which every release logs: those of ACLs, and of features of Consul Enterprise.
     Logged,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
@@ -80,13 +82,13 @@ impl Failure {
         /// `?index` is not a number.
         invalid_index() => 400 Direct, "Invalid index";
         /// The request names a datacenter other than the server's.
-        unknown_datacenter() => 500, "No path to datacenter";
+        unknown_datacenter() => 500 Local, "No path to datacenter";
         /// The path lacks its last part: `session`, `node name` and so on.
         missing(what: &str) => 400, format!("Missing {what}");
         /// The body is not the expected JSON; `words` is Go's text.
         undecodable(words: &str) => 400, format!("Request decode failed: {words}");
         /// The body ends early, or violates the chunked encoding.
-        unreadable_body(failure: &BodyFailure) => 500, failure.to_string();
+        unreadable_body(failure: &BodyFailure) => 500 Local, failure.to_string();
         /// Consul answers this request, and this server does not; `why` ends the sentence.
         not_answered(method: &Method, path: &str, why: &str) => 501 NotEmulated,
             format!("{method} {path} {why}");
@@ -126,7 +128,7 @@ impl Failure {
         if version.has(Behaviour::HttpNamespaceErrorUnprefixed) {
             Self::new(400, text)
         } else {
-            Self::new(500, prefixed(text))
+            Self::new(500, prefixed(text)).of_kind(FailureKind::Local)
         }
     }
 
@@ -186,6 +188,13 @@ impl Failure {
         self
     }
 
+    /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
+    pub(crate) fn passed_on(&mut self) {
+        if self.kind == FailureKind::Returned && self.status == StatusCode::INTERNAL_SERVER_ERROR {
+            self.text.insert_str(0, "rpc error making call: ");
+        }
+    }
+
     /// Whether the text has a part.
     pub(crate) fn says(&self, part: &str) -> bool {
         self.text.contains(part)
@@ -195,7 +204,10 @@ impl Failure {
     /// denial or of an unknown token anywhere, be ACLs on or off (acl.md 0.1).
     pub(crate) fn status(&self) -> StatusCode {
         let has_own = self.status != StatusCode::INTERNAL_SERVER_ERROR
-            || !matches!(self.kind, FailureKind::Returned | FailureKind::Logged);
+            || !matches!(
+                self.kind,
+                FailureKind::Returned | FailureKind::Local | FailureKind::Logged
+            );
         if !has_own && (self.says("Permission denied") || self.says("ACL not found")) {
             StatusCode::FORBIDDEN
         } else {
@@ -211,7 +223,7 @@ impl Failure {
         match self.kind {
             FailureKind::Direct | FailureKind::NotEmulated => false,
             FailureKind::Logged => true,
-            FailureKind::Returned | FailureKind::Dropped => {
+            FailureKind::Returned | FailureKind::Local | FailureKind::Dropped => {
                 returns_all
                     || self.status.is_server_error()
                     || matches!(

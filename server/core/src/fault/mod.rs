@@ -15,6 +15,7 @@ use proconsul_engine::sync::either;
 use proconsul_h1::Ending;
 
 use crate::Context;
+use crate::api::cluster::status;
 use crate::control::Controls;
 use crate::failure::Failure;
 use crate::fault::leader::LeaderPatience;
@@ -24,7 +25,7 @@ use crate::request::{Consistency, Request};
 use crate::route::Handler;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{
-    Asked, ConsulError, Cut, Faults, Hold, Link, Plan, RequestKind, Response, Stop,
+    Asked, ConsulError, Cut, Faults, Hold, Link, Plan, RequestKind, Response, Shown, Stop,
 };
 use proconsul_store::{Answer, Entry, Key, KvGet};
 
@@ -72,6 +73,20 @@ struct Seen<'a> {
     path: &'a [u8],
     is_stale: bool,
     client: Option<IpAddr>,
+    /// The number of the agent that it came to.
+    agent: usize,
+}
+
+impl<'a> Seen<'a> {
+    fn of(request: &Request, path: &'a [u8]) -> Self {
+        Self {
+            method: request.method.clone(),
+            path,
+            is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
+            client: request.peer,
+            agent: request.context.agent,
+        }
+    }
 }
 
 /// Hands a request to whoever plans its faults.
@@ -120,12 +135,7 @@ pub(crate) async fn handle_with_faults(
     path: Box<[u8]>,
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    let seen = Seen {
-        method: request.method.clone(),
-        path: &path,
-        is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
-        client: request.peer,
-    };
+    let seen = Seen::of(&request, &path);
     let plan = until_it_may_go_on(&control, &request, &seen).await;
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
@@ -134,6 +144,7 @@ pub(crate) async fn handle_with_faults(
         .acl
         .and_then(|change| acl::Pending::new(&request, change));
     let mut _stands = None;
+    let at = see_as_agent(&mut request, &seen);
     if let Some(past) = &plan.read_from {
         // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends
         // there.
@@ -152,10 +163,10 @@ pub(crate) async fn handle_with_faults(
             handler.answer(request).await
         });
         let handling = pin!(acl::with_change(&control, change, handling));
-        unless_interrupted(&control, &seen, handling).await
+        unless_interrupted(&control, &seen, &context, handling).await
     };
     let mut reply = match handled {
-        Ok(reply) => reply,
+        Ok(reply) => passed_on(&context, &seen, reply),
         Err(Interruption::LeaderLost(error)) => return failed(&context, &seen, &error),
         Err(Interruption::LinkCut) => return Outcome::cut(Cut::Reset),
     };
@@ -165,9 +176,8 @@ pub(crate) async fn handle_with_faults(
     if until_link_is_up(&control, &seen).await.is_err() {
         return Outcome::cut(Cut::Reset);
     }
-    match &mut reply {
-        Ok(reply) => reply::show(plan.shown, &mut reply.headers),
-        Err(failure) => reply::show(plan.shown, &mut failure.headers),
+    for shown in [shown_at(&context, at), plan.shown] {
+        reply::show(shown, headers_of(&mut reply));
     }
     Outcome {
         cut: plan.cut,
@@ -175,10 +185,68 @@ pub(crate) async fn handle_with_faults(
     }
 }
 
+fn headers_of(reply: &mut Result<Reply, Failure>) -> &mut [(HeaderName, HeaderValue)] {
+    match reply {
+        Ok(reply) => &mut reply.headers,
+        Err(failure) => &mut failure.headers,
+    }
+}
+
+/// Handles a request that no fault can hit.
+pub(crate) async fn handle_without_faults(
+    handler: Handler,
+    mut request: Request,
+    path: Box<[u8]>,
+) -> Outcome {
+    let seen = Seen::of(&request, &path);
+    let context = Arc::clone(&request.context);
+    let at = see_as_agent(&mut request, &seen);
+    let reply = handler.answer(request).await;
+    let mut reply = passed_on(&context, &seen, reply);
+    reply::show(shown_at(&context, at), headers_of(&mut reply));
+    reply.into()
+}
+
+/// Marks the error of a leader that is not the agent that was asked.
+fn passed_on(
+    context: &Context,
+    seen: &Seen<'_>,
+    reply: Result<Reply, Failure>,
+) -> Result<Reply, Failure> {
+    reply.map_err(|mut failure| {
+        let own = [&b"/v1/agent/"[..], b"/v1/event/", b"/v1/status/"];
+        let is_own = context.configs.len() == 1
+            || seen.is_stale
+            || context.engine.cluster().leader() == Some(context.agent)
+            || own.iter().any(|path| seen.path.starts_with(path));
+        if !is_own {
+            failure.passed_on();
+        }
+        failure
+    })
+}
+
+/// Lets a stale read see what the server has applied that it came to. Returns the number of that server.
+fn see_as_agent(request: &mut Request, seen: &Seen<'_>) -> Option<usize> {
+    if !seen.is_stale || seen.path.starts_with(b"/v1/agent/") {
+        return None;
+    }
+    request.context = request.context.view().map(Arc::clone)?;
+    Some(request.context.agent)
+}
+
+/// Returns what the headers say of the leader of a server that a stale read came to.
+fn shown_at(context: &Context, server: Option<usize>) -> Shown {
+    let shown = server.map(|server| context.engine.shown_by_agent(server));
+    shown.unwrap_or_default()
+}
+
 /// Holds a request as long as its plan says, and returns the plan for the rest of the way.
 async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'_>) -> Plan {
     let faults = control.fault_table();
-    if !faults.has_any() {
+    let (engine, agent) = (&request.context.engine, request.context.agent);
+    let is_lone = request.context.configs.len() == 1;
+    if is_lone && !faults.has_any() {
         return Plan::default();
     }
     let now = || control.now();
@@ -191,7 +259,6 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
             ..Plan::default()
         };
     }
-    let engine = &request.context.engine;
     let wait = match request.wait_options() {
         Ok(Some(wait)) => wait.limit,
         Ok(None) | Err(_) => Duration::ZERO,
@@ -200,7 +267,8 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
     loop {
         let changes = faults.changes();
         let of_rules = || ask(request, seen, |asked| faults.ask(asked, now()));
-        let Some(plan) = directed.take().or_else(of_rules) else {
+        let of_agent = || ask(request, seen, |asked| engine.plan_of_agent(agent, asked));
+        let Some(plan) = directed.take().or_else(of_rules).or_else(of_agent) else {
             return Plan::default();
         };
         engine.fault_hit(&plan.name);
@@ -212,6 +280,11 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
                 return plan;
             }
             Hold::Forever => held(None).await,
+            Hold::UntilLeader(lasts) => {
+                if !changes_within(held(lasts), changes).await {
+                    return plan;
+                }
+            }
             Hold::AsForLeader => {
                 while let Some(step) = patience.step(engine) {
                     held(Some(step)).await;
@@ -233,6 +306,19 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
             }
         }
     }
+}
+
+/// Waits for the first of two. Returns whether that is a change.
+async fn changes_within(over: impl Future<Output = ()>, changes: impl Future<Output = ()>) -> bool {
+    let over = async {
+        over.await;
+        false
+    };
+    let changed = async {
+        changes.await;
+        true
+    };
+    either(over, changed).await
 }
 
 /// Lets an acquire wait while another session holds its key. Returns whether it has waited: then it has passed the check
@@ -291,8 +377,13 @@ fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
     if !faults.has_any() {
         return Link::Up;
     }
-    let director = faults.director();
-    director.map_or(Link::Up, |director| director.link(seen.client))
+    match faults.link_of_agent(seen.agent) {
+        Link::Up => {
+            let director = faults.director();
+            director.map_or(Link::Up, |director| director.link(seen.client))
+        }
+        down => down,
+    }
 }
 
 /// Runs `work`.
@@ -302,6 +393,7 @@ fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
 async fn unless_interrupted<T>(
     control: &Controls,
     seen: &Seen<'_>,
+    context: &Context,
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, Interruption> {
     let faults = control.fault_table();
@@ -319,6 +411,11 @@ async fn unless_interrupted<T>(
             return Err(Interruption::LinkCut);
         }
         let plan = faults.interrupts(seen.is_stale, control.now());
+        let at_agent = || {
+            let engine = &context.engine;
+            engine.interrupts_at_agent(context.agent, seen.is_stale)
+        };
+        let plan = plan.or_else(at_agent);
         if let Some(Plan {
             name,
             stop: Some(Stop::Error(error)),
@@ -367,7 +464,14 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     if error.is_silent(config.version) {
         return Outcome::cut(Cut::Close);
     }
-    let server = format!("{}:{}", config.advertise_address, config.server_port);
+    let server = match config.agents.is_lone() {
+        true => status::rpc_address(config),
+        false => format!(
+            "{}:0->{}",
+            config.advertise_address,
+            status::rpc_address(context.leader())
+        ),
+    };
     let is_write = !matches!(seen.method, Method::GET | Method::HEAD);
     let key = seen.path.strip_prefix(b"/v1/kv/");
     let text = error.text(config.version, key, is_write, &server);

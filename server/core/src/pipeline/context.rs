@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use crate::auth::state::Acls;
 use crate::connections::OpenConnections;
-use crate::control::Controls;
+use crate::control::{Controls, Listeners};
 use crate::extensions::control_plane::ControlPlane;
 use crate::reply::list::LastLists;
 use crate::request::cache::Cache;
@@ -32,6 +32,12 @@ pub struct Context {
     pub(crate) control_plane: Option<ControlPlane>,
     /// The configuration, with the node's id.
     pub config: Arc<Config>,
+    /// The number of this agent in its datacenter: 0 for a lone one.
+    pub agent: usize,
+    /// The configurations of all agents, this one's among them.
+    pub(crate) configs: Arc<[Arc<Config>]>,
+    /// What each server answers stale reads from; none for a lone one.
+    views: Arc<[Arc<Context>]>,
     /// The configured headers of all answers, sorted by name.
     pub(crate) response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The ACLs; `None` if they are off.
@@ -110,6 +116,9 @@ impl Context {
             config.response_headers.iter().filter_map(header).collect();
         response_headers.sort_by(|(left, _), (right, _)| left.as_str().cmp(right.as_str()));
         Self {
+            agent: 0,
+            configs: Arc::new([Arc::clone(&config)]),
+            views: Arc::new([]),
             engine,
             control_plane: ControlPlane::new(control.as_ref(), &config),
             control,
@@ -127,9 +136,74 @@ impl Context {
         }
     }
 
+    /// Returns the contexts of all agents of a datacenter. `config` is that of the first.
+    pub fn of_agents(
+        engine: &Arc<Engine>,
+        config: &Arc<Config>,
+        control: Option<&Controls>,
+        reload: &Reload,
+    ) -> Vec<Self> {
+        let first =
+            |config| Self::new(Arc::clone(engine), config, control.cloned(), reload.clone());
+        if config.agents.is_lone() {
+            return vec![first(Arc::clone(config))];
+        }
+        let configs: Arc<[_]> = config.of_agents().into_iter().map(Arc::new).collect();
+        let mut contexts: Vec<Self> = configs.iter().cloned().map(first).collect();
+        for (agent, context) in contexts.iter_mut().enumerate() {
+            context.agent = agent;
+            context.configs = Arc::clone(&configs);
+        }
+        let servers = contexts.iter().filter(|context| context.config.server);
+        let view = |server: &Self| {
+            server
+                .of_another_server(engine.as_seen_by(server.agent))
+                .into()
+        };
+        let views: Arc<[_]> = servers.map(view).collect();
+        for context in &mut contexts {
+            context.views = Arc::clone(&views);
+        }
+        contexts
+    }
+
+    /// Returns what says whether this agent takes connections; `None` if that never changes.
+    pub fn listeners(&self) -> Option<&Listeners> {
+        let control = self.control.as_ref()?;
+        Some(control.listeners(self.agent))
+    }
+
+    /// Returns what answers a stale read at this agent; `None` if that is nothing special. A client agent asks the first
+    /// server that follows and that it reaches.
+    pub(crate) fn view(&self) -> Option<&Arc<Context>> {
+        if self.config.server {
+            return self.views.get(self.agent);
+        }
+        let cluster = self.engine.cluster();
+        let reaches = |view: &&Arc<Context>| cluster.is_connected(view.agent);
+        let follows = |view: &&Arc<Context>| cluster.leader() != Some(view.agent);
+        let reached = || self.views.iter().filter(reaches);
+        reached().find(follows).or(reached().next())
+    }
+
+    /// Returns the configuration of the leader, or of the last one.
+    pub(crate) fn leader(&self) -> &Config {
+        let leader = self.engine.cluster().last_leader();
+        self.configs.get(leader).unwrap_or(&self.config)
+    }
+
+    /// Returns the numbers and configurations of the servers.
+    pub(crate) fn servers(&self) -> impl Iterator<Item = (usize, &Config)> {
+        let agents = self.configs.iter().map(|config| &**config).enumerate();
+        agents.filter(|(_, config)| config.server || self.configs.len() == 1)
+    }
+
     /// Returns a context over another state, without controls.
     pub(crate) fn of_another_server(&self, engine: Engine) -> Self {
         Self {
+            agent: self.agent,
+            configs: Arc::clone(&self.configs),
+            views: Arc::new([]),
             engine: Arc::new(engine),
             control: None,
             control_plane: None,
@@ -176,7 +250,7 @@ impl Context {
 
     /// Returns the id of the agent's node. Loading a state changes it.
     pub(crate) fn node_id(&self) -> String {
-        self.engine.snapshot().agent().node_id()
+        self.engine.snapshot().agent(self.agent).node_id()
     }
 
     /// Whether the emulated version has `behaviour`.

@@ -102,9 +102,14 @@ fn answer(
             let handling = fault::handle_with_faults(control, route.handler, request, path);
             endpoint.answer(handling)
         }
-        None => {
+        None if context.configs.len() == 1 => {
             let handling = route.handler.answer(request);
             endpoint.answer(async { handling.await.into() })
+        }
+        None => {
+            let path = path.into();
+            let handling = fault::handle_without_faults(route.handler, request, path);
+            endpoint.answer(handling)
         }
     }
 }
@@ -121,7 +126,8 @@ fn begin_call(context: &Context, peer: Option<SocketAddr>, head: &Head) -> Optio
     };
     let client = peer.map(|peer| peer.ip());
     let engine = &context.engine;
-    engine.begin_call(client, head.method.as_str(), &target)
+    let agent = (context.configs.len() > 1).then_some(context.agent);
+    engine.begin_call_at(agent, client, head.method.as_str(), &target)
 }
 
 /// Whether a request is a read of the inspection page: it is not observed, so that looking at a test changes nothing in

@@ -17,7 +17,7 @@ use proconsul_engine::metrics::MetricsSettings;
 use proconsul_engine::{Engine, rules_of};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{
-    AclStart, AgentCommand, ConfigWrite, Index, Labels, NewCheck, NewNode, NewService,
+    AclStart, AgentCommand, ConfigWrite, Index, Labels, NewCheck, NewNode, NewService, OfAgent,
     Registration, Start, Store,
 };
 use proconsul_version::Behaviour;
@@ -59,12 +59,26 @@ pub fn new_engine(
         start_acls(&engine, acls);
     }
     write_entries(config, &engine);
-    engine
-        .apply(agent_start(config, seed))
-        .expect("the agent's own node is in order");
+    start_agents(config, &engine, seed);
     load(&engine);
     register_definitions(config, &engine);
     Arc::new(engine)
+}
+
+/// Starts the agents, each with its own node.
+fn start_agents(config: &Config, engine: &Engine, seed: u64) {
+    let configs = config.of_agents();
+    for (number, config) in configs.iter().enumerate() {
+        let start = agent_start(config, seed.wrapping_add(number as u64));
+        let started = engine.apply(OfAgent(number, start));
+        started.expect("the agent's own node is in order");
+    }
+    if !config.agents.is_lone() {
+        let agents = configs
+            .iter()
+            .map(|config| (config.node_name.clone(), config.server));
+        engine.begin_cluster(agents.collect());
+    }
 }
 
 /// Returns how a server counts and measures. The intervals of a clock that runs are whole tens of seconds of the wall
@@ -177,7 +191,8 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
     };
     let by_leader = Registration {
         node: node.clone(),
-        service: Some(service),
+        // Only servers have the service; a lone agent is one, whatever it says of itself.
+        service: (config.server || config.agents.is_lone()).then_some(service),
         checks: vec![check],
         ..Registration::default()
     };

@@ -7,12 +7,15 @@
 //!
 //! An observed engine keeps a history, and knows of every request whether it is blocked.
 
+mod agents;
 mod mutate;
 mod observe;
+mod replica;
 mod runs;
 mod time;
 mod waiter;
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use std::sync::atomic::AtomicBool;
@@ -32,18 +35,28 @@ use proconsul_store::{
     TxnOutcome, VersionRules,
 };
 
+pub use agents::Contact;
 pub use mutate::Checkpoint;
 pub use mutate::Generation;
 pub use mutate::State;
 pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
+pub use replica::Lag;
 pub use runs::RunOrder;
 pub use time::{Advance, Advanced, Cause};
 pub use waiter::{Found, Waiter, WakeReason};
 
-/// One Consul's state, and everything that happens to it.
+/// One Consul's state, and everything that happens to it, as one of its agents sees it.
 #[derive(Debug)]
 pub struct Engine {
+    shared: Arc<Shared>,
+    /// The number of the agent whose view reads have; `None` for the leader's.
+    view: Option<usize>,
+}
+
+/// What the views of an engine share.
+#[derive(Debug)]
+pub struct Shared {
     state: RwLock<State>,
     clock: Arc<Clock>,
     /// Whether a history is kept and requests are followed.
@@ -56,6 +69,16 @@ pub struct Engine {
     is_advancing: AtomicBool,
     /// Notified when an advance has ended.
     advanced: Event,
+    /// Notified when a leader is lost or found, or an agent is.
+    cluster_changed: Arc<Event>,
+}
+
+impl Deref for Engine {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
 }
 
 impl Engine {
@@ -73,7 +96,7 @@ impl Engine {
         entropy: Entropy,
         history: History,
     ) -> Self {
-        Self {
+        let shared = Shared {
             observed: history.is_on(),
             state: RwLock::new(State::new(store, entropy, history)),
             clock: clock.into(),
@@ -81,13 +104,20 @@ impl Engine {
             metrics: Metrics::default(),
             is_advancing: AtomicBool::new(false),
             advanced: Event::default(),
+            cluster_changed: Arc::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            view: None,
         }
     }
 
     /// Counts and measures with these settings.
     #[must_use]
     pub fn with_metrics(mut self, settings: MetricsSettings) -> Self {
-        self.metrics = Metrics::new(settings);
+        if let Some(shared) = Arc::get_mut(&mut self.shared) {
+            shared.metrics = Metrics::new(settings);
+        }
         self
     }
 
@@ -145,9 +175,10 @@ impl Engine {
     /// Answers a read now, and says in which era.
     pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Generation, ReadResult<R>) {
         if R::IS_SMALL {
-            self.look(|state, _| (state.era(), read.look(state.store())))
+            self.look(|state, _| (state.era(), read.look(state.seen_by(self.view))))
         } else {
-            let (era, store) = self.look(|state, _| (state.era(), state.store().clone()));
+            let (era, store) =
+                self.look(|state, _| (state.era(), state.seen_by(self.view).clone()));
             (era, read.look(&store))
         }
     }
@@ -189,7 +220,7 @@ impl Engine {
     /// Looks at the store, after applying everything that is due. Reads that come at the same time do not wait for each
     /// other, unless something is due.
     fn with_store<T>(&self, look: impl FnOnce(&Store, Timestamp) -> T) -> T {
-        self.look(|state, now| look(state.store(), now))
+        self.look(|state, now| look(state.seen_by(self.view), now))
     }
 
     /// Looks at the state as [`Engine::with_store`] does.
@@ -198,7 +229,7 @@ impl Engine {
         {
             let state = self.state.read();
             let now = self.clock.now();
-            if state.store().next_deadline().is_none_or(|due| due > now) {
+            if state.next_due().is_none_or(|due| due > now) {
                 return look(&state, now);
             }
         }
@@ -250,12 +281,7 @@ impl Engine {
             self.tell_delayed();
             let deadline = self.with_state(|state, _| {
                 let delayed = state.calls.next_delayed();
-                state
-                    .store()
-                    .next_deadline()
-                    .into_iter()
-                    .chain(delayed)
-                    .min()
+                state.next_due().into_iter().chain(delayed).min()
             });
             self.clock.fire();
             if jumped {

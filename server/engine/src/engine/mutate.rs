@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use super::observe::calls::{Calls, WakeDelay, WakeSignal};
+use super::replica::Replica;
 use super::runs::RunOrder;
 use super::{Engine, between_steps};
 use crate::aside;
@@ -24,6 +25,8 @@ pub struct State {
     era: Generation,
     pub(super) entropy: Entropy,
     pub(super) waiters: Registry<Arc<WakeSignal>>,
+    /// The views of the agents; none of a lone one.
+    pub(super) replicas: Vec<Replica>,
     pub(super) history: History,
     pub(super) calls: Calls,
     pub(super) wake_delays: Vec<WakeDelay>,
@@ -76,7 +79,8 @@ impl Engine {
     pub(super) fn mutate<T>(&self, change: impl FnOnce(&mut Mutation<'_>) -> T) -> T {
         let (result, woken) = {
             let mut state = self.lock();
-            let deadline = state.store.next_deadline();
+            let deadline = state.next_due();
+            let agents = state.store.cluster().changes();
             let mut mutation = Mutation {
                 now: self.clock.now(),
                 cause: None,
@@ -90,9 +94,13 @@ impl Engine {
                 mutation.apply_due();
             }
             let result = change(&mut mutation);
+            mutation.apply_arrivals(mutation.now);
             let (woken, put_off) = (mutation.woken, mutation.has_put_off);
-            if put_off || state.store.next_deadline() != deadline {
+            if put_off || state.next_due() != deadline {
                 self.clock.changed.set();
+            }
+            if state.store.cluster().changes() != agents {
+                self.cluster_changed.notify();
             }
             (result, woken)
         };
@@ -126,6 +134,7 @@ impl State {
             era: Generation::default(),
             entropy,
             waiters: Registry::default(),
+            replicas: Vec::new(),
             history,
             calls: Calls::default(),
             wake_delays: Vec::new(),
@@ -146,12 +155,41 @@ impl State {
         self.era
     }
 
+    /// Returns the state that the agent with this number sees, or the leader for `None`.
+    pub(super) fn seen_by(&self, view: Option<usize>) -> &Store {
+        let replica = view.and_then(|number| self.replicas.get(number));
+        replica.map_or(&self.store, Replica::store)
+    }
+
+    /// Returns those who wait for changes of what the agent with this number sees.
+    pub(super) fn waiters_of(&mut self, view: Option<usize>) -> &mut Registry<Arc<WakeSignal>> {
+        match view.and_then(|number| self.replicas.get_mut(number)) {
+            Some(replica) => &mut replica.waiters,
+            None => &mut self.waiters,
+        }
+    }
+
+    /// Returns the views of the agents, and the state that they follow.
+    pub(super) fn replicas(&mut self) -> (&mut [Replica], &Store) {
+        (&mut self.replicas, &self.store)
+    }
+
+    /// Returns when each agent next applies something.
+    pub(super) fn arrivals(&self) -> impl Iterator<Item = Timestamp> {
+        self.replicas.iter().filter_map(Replica::next_due)
+    }
+
+    /// Returns when the state next changes by itself, or what an agent sees of it.
+    pub(super) fn next_due(&self) -> Option<Timestamp> {
+        self.arrivals().chain(self.store.next_deadline()).min()
+    }
+
     /// Returns the next point in time at which something happens by itself.
     pub(super) fn next_deadline(&self) -> Option<Timestamp> {
         let calls = self.calls.next_deadline();
         // A wait that would end after the end of time is no deadline: such requests wait again and again.
         let calls = calls.filter(|at| *at < Timestamp::END);
-        self.store.next_deadline().into_iter().chain(calls).min()
+        self.next_due().into_iter().chain(calls).min()
     }
 }
 
@@ -200,7 +238,8 @@ impl Mutation<'_> {
     pub(super) fn replace(&mut self, change: impl FnOnce(&mut Store, Timestamp)) {
         self.exchange(change);
         self.state.era.replaced += 1;
-        let everybody = self.state.waiters.all();
+        let mut everybody = self.state.waiters.all();
+        everybody.extend(self.exchange_replicas());
         self.answer(everybody);
     }
 
@@ -211,7 +250,9 @@ impl Mutation<'_> {
         let before = Arc::new(self.state.store.clone());
         self.exchange(change);
         self.state.era.superseded += 1;
-        for told in self.state.waiters.all() {
+        let mut everybody = self.state.waiters.all();
+        everybody.extend(self.exchange_replicas());
+        for told in everybody {
             told.supersede(&before);
             self.wake(told);
         }
@@ -290,8 +331,10 @@ impl Mutation<'_> {
 
     fn apply_due(&mut self) {
         while let Some((at, due)) = self.state.store.due(self.now) {
+            self.apply_arrivals(at);
             let Ok(()) = self.apply_at(at, None, due);
         }
+        self.apply_arrivals(self.now);
     }
 
     /// Applies a command that follows from the record with the number `cause`.
@@ -311,7 +354,9 @@ impl Mutation<'_> {
         if let Some(index) = applied.effects.index {
             self.count_entries(entry, index.0 - before.0);
         }
-        self.find_woken(at, noted, &applied.effects);
+        let concerned = self.state.waiters.concerned(&applied.effects.touched);
+        self.wake_concerned(at, noted, concerned);
+        self.replicate(at, noted, &applied.effects);
         self.state.take_runs(&applied.effects);
         aside::free(self.clock.host(), applied.effects.rows(), applied.effects);
         applied.result
@@ -327,9 +372,14 @@ impl Mutation<'_> {
         }
     }
 
-    /// Wakes the waiters whose reads a command has touched. Its records are those after the one with the number `noted`.
-    fn find_woken(&mut self, at: Timestamp, noted: u64, effects: &Effects) {
-        for told in self.state.waiters.concerned(&effects.touched) {
+    /// Wakes waiters whose reads were touched. The records of that are those after the one with the number `noted`.
+    pub(super) fn wake_concerned(
+        &mut self,
+        at: Timestamp,
+        noted: u64,
+        concerned: Vec<Arc<WakeSignal>>,
+    ) {
+        for told in concerned {
             told.mark_pending();
             if self.state.may_wake(at, noted, &told) {
                 self.woken.push(told);

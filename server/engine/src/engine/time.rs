@@ -66,6 +66,8 @@ pub enum Cause {
     Held(CallId),
     /// A fault no longer delays the wake of this blocking query.
     DelayedWake(CallId),
+    /// A server applies what it lags behind.
+    Applied,
     /// A time limit of something else is over: of a call of the control plane, or of a connection that closes.
     Limit,
 }
@@ -77,6 +79,7 @@ impl fmt::Display for Cause {
             Self::Wait(CallId(call)) => write!(formatter, "the wait of request {call} is over"),
             Self::Held(CallId(call)) => write!(formatter, "request {call} is no longer held"),
             Self::DelayedWake(CallId(call)) => write!(formatter, "request {call} is woken late"),
+            Self::Applied => formatter.write_str("a server applies an entry"),
             Self::Limit => formatter.write_str("a time limit is over"),
         }
     }
@@ -234,6 +237,7 @@ impl Engine {
             // Stable: what the state does comes first.
             of_state
                 .into_iter()
+                .chain(state.arrivals().map(|at| (at, Cause::Applied)))
                 .chain(of_calls)
                 .min_by_key(|(at, _)| *at)
         })

@@ -69,7 +69,7 @@ impl Engine {
         Waiter {
             engine: self,
             since,
-            id: self.state.write().waiters.admit(),
+            id: self.state.write().waiters_of(self.view).admit(),
             told: Arc::new(WakeSignal::new(call, is_streamed)),
             reads: Vec::new(),
             until,
@@ -86,8 +86,9 @@ impl Waiter<'_> {
             return true;
         }
         let mut state = self.engine.lock();
-        state.waiters.deregister(self.id, &self.reads);
-        state.waiters.register(self.id, &self.told, reads);
+        let waiters = state.waiters_of(self.engine.view);
+        waiters.deregister(self.id, &self.reads);
+        waiters.register(self.id, &self.told, reads);
         let replaced = state.era().replaced;
         if replaced != self.since.replaced {
             self.since.replaced = replaced;
@@ -176,7 +177,8 @@ impl Drop for Waiter<'_> {
     fn drop(&mut self) {
         self.engine.metrics.end_wait();
         if !self.reads.is_empty() {
-            let waiters = &mut self.engine.lock().waiters;
+            let mut state = self.engine.lock();
+            let waiters = state.waiters_of(self.engine.view);
             waiters.deregister(self.id, &self.reads);
         }
     }

@@ -6,7 +6,11 @@ use std::time::Duration;
 use super::Asked;
 use super::consul_error::ConsulError;
 use super::plan::{Hold, Plan, Shown, Stop};
+use proconsul_store::Loss;
 use proconsul_store::timestamp::Timestamp;
+
+/// How long a call hangs whose server is silent (cluster.md 2.5.r4, 3.5).
+const SILENCE: Duration = Duration::from_secs(28);
 
 crate::named! {
     /// What a cluster without its leader is going through.
@@ -15,6 +19,7 @@ crate::named! {
     pub enum Phase {
         NeverElected "never-elected" "There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.",
         Unreachable "unreachable" "The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.",
+        Silent "silent" "The leader, another server, does not answer, and this one does not know it yet: calls hang for 28 s and fail, unless there is a leader again. Reads with `?stale` go on.",
         Electing "electing" "A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.",
         QuorumLost "quorum-lost" "This server is the leader and has just lost the others: writes fail after half a second, reads go on.",
         NoLeader "no-leader" "There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.",
@@ -44,6 +49,17 @@ impl LeaderLoss {
     /// This server is the leader and loses its quorum, until the test gives it back.
     pub fn quorum_lost() -> Self {
         Self::begins(Phase::QuorumLost, Duration::from_millis(500)).then_for_good(Phase::NoLeader)
+    }
+
+    /// What an agent of several goes through that has lost its leader (cluster.md 2.5, 3.2, 3.11).
+    pub(crate) fn of_agent(loss: Loss) -> Self {
+        match loss {
+            Loss::Refused => Self::begins(Phase::Unreachable, Duration::from_secs(2))
+                .then_for_good(Phase::NoLeader),
+            Loss::Silent => Self::begins(Phase::Silent, Duration::from_millis(1500))
+                .then_for_good(Phase::NoLeader),
+            Loss::Deposed => Self::quorum_lost(),
+        }
     }
 
     /// An agent that has just been started: calls are held for a quarter of a second.
@@ -118,12 +134,18 @@ impl LeaderLoss {
         let reads_stale = asked.is_stale && asked.method == "GET";
         match phase {
             Phase::NeverElected => Some(no_leader()),
-            Phase::Unreachable if reads_stale => None,
+            Phase::Unreachable | Phase::Silent if reads_stale => None,
             Phase::Unreachable => Some(at_once(if std::mem::replace(told, true) {
                 ConsulError::RpcConnectionRefused
             } else {
                 ConsulError::RpcEof
             })),
+            Phase::Silent => Some(Plan {
+                name: "the leader is silent".to_owned(),
+                hold: Hold::UntilLeader(Some(SILENCE)),
+                stop: Some(Stop::Error(ConsulError::RpcEof)),
+                ..Plan::default()
+            }),
             Phase::Electing if reads_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),

@@ -5,6 +5,7 @@
 //! matches wins. [`ConsulError`] has the errors of a real Consul with their delays, [`LeaderLoss`] the phases of a lost
 //! leader.
 
+mod agents;
 mod consul_error;
 mod director;
 mod effect;
@@ -14,11 +15,13 @@ mod plan;
 mod response;
 mod rule;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::Engine;
 use crate::entropy::Entropy;
 use crate::sync::Event;
 use proconsul_store::timestamp::Timestamp;
@@ -93,7 +96,7 @@ pub struct Faults {
     /// Decides before the rules do.
     director: Mutex<Option<Arc<dyn Director>>>,
     /// Notified when a leader is lost or found, or the link of a client changes.
-    changed: Event,
+    changed: Arc<Event>,
 }
 
 #[derive(Debug, Default)]
@@ -101,6 +104,8 @@ struct Table {
     last: u64,
     rules: Vec<Entry>,
     loss: Option<(LeaderLoss, Timestamp)>,
+    /// The links between agents, by their numbers, and their clients that are not up.
+    links: BTreeMap<usize, Link>,
     /// Whether a request was answered that its connection to the old leader ended: only the first one is.
     told_of_loss: bool,
 }
@@ -129,6 +134,15 @@ impl Entry {
 }
 
 impl Faults {
+    /// Returns no faults of a server with this engine.
+    #[must_use]
+    pub fn of(engine: &Engine) -> Self {
+        Self {
+            changed: engine.cluster_changed(),
+            ..Self::default()
+        }
+    }
+
     /// Installs a rule behind the existing ones. `past` is the state of the checkpoint that it names.
     ///
     /// # Errors
@@ -189,6 +203,7 @@ impl Faults {
         self.change_leadership(|table| {
             table.rules.clear();
             table.loss = None;
+            table.links.clear();
         });
     }
 
@@ -211,6 +226,23 @@ impl Faults {
         let table = self.table.lock();
         let (loss, since) = table.loss.as_ref()?;
         loss.phase_at(*since, now).map(|(phase, _)| phase)
+    }
+
+    /// Sets the link between an agent and its clients.
+    pub fn set_link_of_agent(&self, agent: usize, link: Link) {
+        self.change_leadership(|table| {
+            match link {
+                Link::Up => table.links.remove(&agent),
+                Link::Silent | Link::Cut => table.links.insert(agent, link),
+            };
+        });
+    }
+
+    /// Returns the link between an agent and its clients.
+    #[must_use]
+    pub fn link_of_agent(&self, agent: usize) -> Link {
+        let table = self.table.lock();
+        table.links.get(&agent).copied().unwrap_or_default()
     }
 
     fn change_leadership(&self, change: impl FnOnce(&mut Table)) {
@@ -240,7 +272,10 @@ impl Faults {
     }
 
     fn note_any(&self, table: &Table) {
-        let any = !table.rules.is_empty() || table.loss.is_some() || self.director.lock().is_some();
+        let any = !table.rules.is_empty()
+            || table.loss.is_some()
+            || !table.links.is_empty()
+            || self.director.lock().is_some();
         self.any.store(any, Ordering::Relaxed);
     }
 

@@ -70,6 +70,9 @@ pub enum Hold {
     ForLeader,
     /// As [`Hold::ForLeader`], if there will be a leader after this duration.
     ForElection(Duration),
+    /// For this duration, if one is given, or until there is a leader again: then the request goes on as if there had
+    /// always been one.
+    UntilLeader(Option<Duration>),
     /// Until the client gives up.
     Forever,
 }

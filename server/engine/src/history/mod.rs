@@ -58,6 +58,8 @@ pub enum Happened {
         method: String,
         /// Path and query, as sent.
         target: String,
+        /// The number of the agent that it came to; `None` for a lone one.
+        agent: Option<usize>,
     },
     /// A request was answered, or ended without an answer.
     Answer {

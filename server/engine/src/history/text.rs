@@ -27,8 +27,10 @@ impl fmt::Display for Happened {
                 client,
                 method,
                 target,
+                agent,
             } => {
                 write!(formatter, "request {}: {method} {target}", call.0)?;
+                agent.map_or(Ok(()), |agent| write!(formatter, " at agent {agent}"))?;
                 client.map_or(Ok(()), |client| write!(formatter, " from {client}"))
             }
             Self::Answer {

@@ -33,8 +33,10 @@ pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
                 continue;
             }
         };
-        let control = context.control.as_ref();
-        if control.is_some_and(|control| !control.listeners().is_wanted()) {
+        if context
+            .listeners()
+            .is_some_and(|listeners| !listeners.is_wanted())
+        {
             continue;
         }
         if let Some(answer) = answer(&context, Transport::Udp, &buffer[..length]) {
@@ -50,8 +52,8 @@ pub(super) async fn serve_stream(context: Arc<Context>, mut stream: TcpStream) {
         // Whatever goes wrong, the connection ends.
         let _ = answer_all(&context, &mut stream).await;
     };
-    match &context.control {
-        Some(control) => either(control.listeners().are(false), pin!(serving)).await,
+    match context.listeners() {
+        Some(listeners) => either(listeners.are(false), pin!(serving)).await,
         None => serving.await,
     }
 }

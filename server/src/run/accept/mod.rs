@@ -80,7 +80,7 @@ pub(crate) async fn accept(
     let Some(control) = context.control.clone() else {
         return accept_on(&context, &socket, &protocol, &tasks).await;
     };
-    let listeners = control.listeners();
+    let listeners = control.listeners(context.agent);
     loop {
         tokio::select! {
             () = accept_on(&context, &socket, &protocol, &tasks) => {}
@@ -222,7 +222,7 @@ pub(super) async fn serve(
     stream: Stream,
     tls: Option<Tls>,
 ) {
-    let control = context.control.clone();
+    let (control, agent) = (context.control.clone(), context.agent);
     let serving = pin!(async move {
         let stream = match tls {
             None => Some(stream),
@@ -236,7 +236,7 @@ pub(super) async fn serve(
     });
     match &control {
         // The end first: a server that refuses connections answers nothing.
-        Some(control) => either(control.listeners().are(false), serving).await,
+        Some(control) => either(control.listeners(agent).are(false), serving).await,
         None => serving.await,
     }
 }

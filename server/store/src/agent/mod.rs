@@ -37,7 +37,7 @@ use crate::command::{Command, Refusal};
 use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, Read, ReadResult, Subject, Watch};
 use crate::timestamp::Timestamp;
-use crate::{Change, Store};
+use crate::{Change, Cluster, Store};
 use chance::Chance;
 
 /// The service that the leader registers on the agent's node. The agent ignores it.
@@ -164,16 +164,58 @@ impl Agent {
 }
 
 impl Store {
-    /// The state of the agent.
+    /// The state of the agent with this number, which has started.
+    ///
+    /// # Panics
+    /// There is no such agent.
     #[must_use]
-    pub fn agent(&self) -> &Agent {
-        &self.agent
+    pub fn agent(&self, number: usize) -> &Agent {
+        let agent = self.agents().nth(number);
+        agent.expect("an agent has a number that it started with")
+    }
+
+    /// The agents together.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// The state of all agents, in the order of their numbers.
+    pub(crate) fn agents(&self) -> impl Iterator<Item = &Agent> {
+        std::iter::once(&self.agent).chain(&self.others)
+    }
+
+    pub(crate) fn agents_mut(&mut self) -> impl Iterator<Item = &mut Agent> {
+        std::iter::once(&mut self.agent).chain(&mut self.others)
+    }
+
+    /// Returns the next task of an agent, with its time and the agent's number. The tasks of an agent without a leader wait.
+    pub(crate) fn next_agent_due(&self) -> Option<(Timestamp, usize, &Due)> {
+        let each = self.agents().enumerate();
+        let each = each.filter(|(number, _)| self.cluster.has_leader(*number));
+        let next = each.filter_map(|(number, agent)| {
+            let (at, due) = agent.next_due()?;
+            Some((*at, number, due))
+        });
+        next.min_by_key(|(at, ..)| *at)
+    }
+
+    /// Puts the agent with this number where commands of an agent find it, or back.
+    fn swap_agent(&mut self, number: usize) {
+        if let Some(other) = number.checked_sub(1) {
+            std::mem::swap(&mut self.agent, &mut self.others[other]);
+        }
     }
 }
 
 /// Reads a service of the agent by its id. It has no index.
 #[derive(Clone, Debug)]
-pub struct AgentServiceInfo(pub String);
+pub struct AgentServiceInfo {
+    /// The number of the agent.
+    pub agent: usize,
+    /// The id of the service.
+    pub id: String,
+}
 
 impl Read for AgentServiceInfo {
     type Rows = Option<Arc<LocalService>>;
@@ -182,12 +224,12 @@ impl Read for AgentServiceInfo {
     const IS_SMALL: bool = true;
 
     fn subject(&self) -> Subject {
-        Subject::other(format!("service {:?} of the agent", self.0))
+        Subject::other(format!("service {:?} of the agent", self.id))
     }
 
     fn look(&self, store: &Store) -> ReadResult<Self> {
-        let service = store.agent.service(&self.0).map(Arc::clone);
-        let reads = vec![Watch::AgentService(self.0.clone())];
+        let service = store.agent(self.agent).service(&self.id).map(Arc::clone);
+        let reads = vec![Watch::AgentService(self.id.clone())];
         Ok(Answer::new(store.applied, service, reads))
     }
 }
@@ -210,14 +252,75 @@ impl Command for AgentCommand {
     }
 
     fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
-        let words = self.words();
-        change.agent(self)?;
-        change.effects.notes.push(Note::CatalogChanged(words));
-        Ok(())
+        let number = match &self {
+            Self::Ran { registration, .. } => agent_of(*registration),
+            _ => 0,
+        };
+        OfAgent(number, self).run(change)
     }
 }
 
+/// A command of the agent with this number.
+#[derive(Clone, Debug)]
+pub struct OfAgent(pub usize, pub AgentCommand);
+
+impl Command for OfAgent {
+    type Reply = ();
+    type Refused = Refusal;
+
+    fn entry(&self) -> Option<LogEntry> {
+        self.1.entry()
+    }
+
+    fn is_of_agent(&self) -> bool {
+        true
+    }
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Refusal> {
+        let Self(number, command) = self;
+        let words = command.words();
+        if number > change.store.others.len() {
+            change.store.others.resize_with(number, Agent::default);
+        }
+        change.as_agent(number, |change| {
+            if matches!(command, AgentCommand::Start(_)) {
+                change.store.agent.registrations = first_registration(number);
+            }
+            change.agent(command)?;
+            change.effects.notes.push(Note::CatalogChanged(words));
+            change.agent_aliases_follow();
+            Ok(())
+        })
+    }
+}
+
+/// The bits of the number of a registration that do not name its agent.
+const REGISTRATION_BITS: u32 = 48;
+
+/// Returns the number before that of the first registration of an agent: no two agents have the same.
+fn first_registration(agent: usize) -> u64 {
+    (agent as u64) << REGISTRATION_BITS
+}
+
+/// Returns the number of the agent that made a registration.
+fn agent_of(registration: u64) -> usize {
+    usize::try_from(registration >> REGISTRATION_BITS).unwrap_or_default()
+}
+
 impl Change<'_> {
+    /// Does something as the agent with this number.
+    pub(crate) fn as_agent<T>(&mut self, number: usize, act: impl FnOnce(&mut Self) -> T) -> T {
+        self.store.swap_agent(number);
+        let done = act(self);
+        self.store.swap_agent(number);
+        done
+    }
+
+    /// Returns what the leader registers for the agent.
+    pub(crate) fn registration_by_leader(&self) -> Registration {
+        self.store.agent.own().by_leader.clone()
+    }
+
     fn agent(&mut self, command: AgentCommand) -> Result<(), Refusal> {
         match command {
             AgentCommand::Start(start) => self.agent_start(*start),

@@ -9,7 +9,7 @@ use crate::command::Refusal;
 
 impl Change<'_> {
     /// Registers in the catalog.
-    pub(super) fn enter(&mut self, registration: Registration) {
+    pub(crate) fn enter(&mut self, registration: Registration) {
         self.take_indexes(1);
         match self.register(registration) {
             // Another living node has the agent's name. The agent tries again at the next comparison.

@@ -130,6 +130,8 @@ impl Store {
                 ..services(image.services)
             },
             agent: Agent::of(image.agent, &self.agent),
+            others: self.others.clone(),
+            cluster: self.cluster.clone(),
             prepared_queries: prepared_queries(image.prepared_queries, indexes),
             events: Events {
                 rows: Arc::new(image.events.into_iter().map(Arc::new).collect()),

@@ -14,11 +14,15 @@ impl Store {
     pub fn restored_over(&mut self, own: &Self, management: &str, now: Timestamp) {
         let log = self.applied.max(own.applied);
         self.agent = own.agent.clone();
+        self.others = own.others.clone();
+        self.cluster = own.cluster.clone();
         self.events = own.events.clone();
         self.keep_acls(own, management);
         self.change_leader(now);
         self.applied = Index(log.0.saturating_add(ENTRIES));
         let mut change = self.change(now);
-        change.agent_looks_after_restore();
+        for number in 0..=change.store.others.len() {
+            change.as_agent(number, |change| change.agent_looks_after_restore());
+        }
     }
 }

@@ -42,13 +42,18 @@ impl Store {
         let reaps = tombstones.reaps.iter();
         tombstones.reaps = reaps.map(|(at, up_to)| (carried(at), *up_to)).collect();
         tombstones.counted_from = carried(&tombstones.counted_from);
-        self.agent.carry(from, to);
+        for agent in self.agents_mut() {
+            agent.carry(from, to);
+        }
+        self.cluster.carry(from, to);
         self.acl.carry(from, to);
     }
 
     /// Makes the agent's checks due whose runs were in progress when the state was saved.
     pub fn run_checks_again(&mut self, now: Timestamp) {
-        self.agent.run_again(now);
+        for agent in self.agents_mut() {
+            agent.run_again(now);
+        }
     }
 
     /// Applies a change or restart of the leader: every TTL starts again, and lock-delays are lost (session.md
@@ -73,7 +78,10 @@ impl Store {
         sessions.by_lapse = OrderedSet::new();
         self.lock_delays = LockDelays::default();
         self.tombstones.reaps = OrderedMap::new();
-        self.agent.drop_deadlines();
+        for agent in self.agents_mut() {
+            agent.drop_deadlines();
+        }
+        self.cluster.drop_deadlines();
         self.acl.drop_deadlines();
     }
 

@@ -267,7 +267,7 @@ fn every_effect_scenario_and_phase_says_what_happens() {
         assert!(scenarios.contains(&name.to_owned()), "{scenarios:?}");
     }
     let phases = named(&field("/leader/lose", "phases").to_string());
-    assert_eq!(phases.len(), 5, "{phases:?}");
+    assert_eq!(phases.len(), 6, "{phases:?}");
 }
 
 /// The names in a schema that is one of several.

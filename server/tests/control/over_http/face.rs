@@ -59,7 +59,7 @@ fn calls_with_bodies(server: &Server) -> Vec<(String, String, Value, Value)> {
 
 /// A server on which every example can be carried out.
 pub(crate) fn prepared(example: &Value) -> (Server, String) {
-    let server = started_with_control_port(|builder| builder.acl("root"));
+    let server = started_with_control_port(|builder| builder.acl("root").agents(2));
     server.kv().put("job", "x");
     server.checkpoint("before");
     let session = server

@@ -1,6 +1,7 @@
 //! The Rust tests that the README and the book show.
 
 mod acls;
+mod agents;
 mod barriers;
 mod client;
 mod dns;

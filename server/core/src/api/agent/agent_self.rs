@@ -15,13 +15,14 @@ use crate::request::Request;
 use crate::request::selection::filter;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::Config;
+use proconsul_gocompat::duration;
 use proconsul_store::{Agent, CheckSource, Labels, ProbeTarget};
 use proconsul_version::{BUILD_DATE, Behaviour};
 
 /// The value of `?segment` that means all segments.
 const ALL_SEGMENTS: &[u8] = b"_all";
 
-/// Lists the members of the cluster, or of the pool of all datacenters: this agent.
+/// Lists the members of the datacenter, or of the pool of all datacenters.
 pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     let named = |segment: &[u8]| !segment.is_empty() && segment != ALL_SEGMENTS;
     let segment = named(request.query.get("segment"));
@@ -34,12 +35,21 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     }
     request.check_partition()?;
     let mut rights = request.rights()?;
-    let own = if is_wan {
-        wan_member(request)
-    } else {
-        Some(member(request))
+    let mut rows: Vec<_> = match is_wan {
+        true => request
+            .context
+            .servers()
+            .filter_map(|(agent, _)| wan_member(request, agent))
+            .collect(),
+        false => (0..request.context.configs.len())
+            .map(|agent| member(request, agent))
+            .collect(),
     };
-    let mut rows = Vec::from_iter(own);
+    // The own entry comes first: the others' order is not Consul's, which is random.
+    let own = rows
+        .iter()
+        .position(|row| row.agent == request.context.agent);
+    rows[..own.map_or(0, |own| own + 1)].rotate_right(1);
     rows.retain(|own| rights.sees(Question::read(Resource::Node, &own.name)));
     if request.has(Behaviour::AgentMembersFilter) {
         let filter = filter(request, Member::FILTER)?;
@@ -58,7 +68,7 @@ fn wan_name(config: &Config) -> String {
 /// Shows the agent and its configuration, with the statistics that tools read.
 pub(crate) fn this_agent(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
-    let member = member(request);
+    let member = member(request, request.context.agent);
     let answer = object! {
         "Config" => own_config(request),
         "DebugConfig" => debug_config(&request.context),
@@ -94,27 +104,44 @@ fn statistics(request: &Request) -> Value {
     let config = &request.context.config;
     let store = request.context.engine.snapshot();
     let applied = store.applied().to_string();
-    let address = status::rpc_address(config);
-    let voter = format!(
-        "[{{Suffrage:Voter ID:{} Address:{address}}}]",
-        request.context.node_id()
-    );
+    let (agent, cluster) = (request.context.agent, store.cluster());
+    let leads = cluster.leader() == Some(agent);
+    let leader = match cluster.has_leader(agent) {
+        true => status::rpc_address(request.context.leader()),
+        false => String::new(),
+    };
+    let voters = request.context.servers().map(|(number, config)| {
+        let (id, address) = (store.agent(number).node_id(), status::rpc_address(config));
+        format!("{{Suffrage:Voter ID:{id} Address:{address}}}")
+    });
+    let voters = format!("[{}]", voters.collect::<Vec<_>>().join(" "));
+    let peers = request.context.servers().count() - 1;
+    let last_contact = match request.context.engine.contact(agent).last {
+        _ if leads => "0".to_owned(),
+        last => duration::format(i64::try_from(last.as_nanos()).unwrap_or(i64::MAX)),
+    };
     let (os, architecture) = request.context.engine.host().system();
     let mut statistics = json!({
-        "agent": own_statistics(store.agent()),
+        "agent": own_statistics(store.agent(request.context.agent)),
         "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
-        "consul": {"acl": if config.acl.enabled { "enabled" } else { "disabled" }, "bootstrap": "false", "known_datacenters": "1", "leader": "true",
-            "leader_addr": address, "server": config.server.to_string()},
-        "raft": {"applied_index": applied, "commit_index": applied, "fsm_pending": "0", "last_contact": "0",
+        "consul": {"acl": if config.acl.enabled { "enabled" } else { "disabled" }, "bootstrap": "false", "known_datacenters": "1", "leader": leads.to_string(),
+            "leader_addr": leader, "server": config.server.to_string()},
+        "raft": {"applied_index": applied, "commit_index": applied, "fsm_pending": "0", "last_contact": last_contact,
             "last_log_index": applied, "last_log_term": "2", "last_snapshot_index": "0", "last_snapshot_term": "0",
-            "latest_configuration": voter, "latest_configuration_index": "0", "num_peers": "0",
+            "latest_configuration": voters, "latest_configuration_index": "0", "num_peers": peers.to_string(),
             "protocol_version": "3", "protocol_version_max": "3", "protocol_version_min": "0",
-            "snapshot_version_max": "1", "snapshot_version_min": "0", "state": "Leader", "term": "2"},
+            "snapshot_version_max": "1", "snapshot_version_min": "0", "state": if leads { "Leader" } else { "Follower" }, "term": "2"},
         "runtime": {"arch": go_architecture(architecture), "os": os},
-        "serf_lan": pool_statistics(),
+        "serf_lan": pool_statistics(request.context.configs.len()),
     });
     if config.serf_wan_port.is_some() {
-        statistics["serf_wan"] = pool_statistics();
+        statistics["serf_wan"] = pool_statistics(peers + 1);
+    }
+    if !config.server && !config.agents.is_lone() {
+        let servers = request.context.servers().count().to_string();
+        let acl = statistics["consul"]["acl"].take();
+        statistics["consul"] = json!({"acl": acl, "known_servers": servers, "server": "false"});
+        statistics.as_object_mut().map(|all| all.remove("raft"));
     }
     if request.has(Behaviour::JsonDebugConfigNested) {
         statistics["build"]["version_metadata"] = "".into();
@@ -140,10 +167,10 @@ fn own_statistics(agent: &Agent) -> Value {
     })
 }
 
-/// The statistics of a gossip pool with this agent alone.
-fn pool_statistics() -> Value {
+/// The statistics of a gossip pool of this many agents.
+fn pool_statistics(members: usize) -> Value {
     json!({"coordinate_resets": "0", "encrypted": "false", "event_queue": "0", "event_time": "1", "failed": "0",
-        "health_score": "0", "intent_queue": "0", "left": "0", "member_time": "1", "members": "1",
+        "health_score": "0", "intent_queue": "0", "left": "0", "member_time": "1", "members": members.to_string(),
         "query_queue": "0", "query_time": "1"})
 }
 
@@ -156,59 +183,88 @@ fn go_architecture(name: &'static str) -> &'static str {
     }
 }
 
-/// This agent as a member of the pool of all datacenters; `None` without a port for it.
-fn wan_member(request: &Request) -> Option<PoolMember> {
-    let config = &request.context.config;
+/// An agent as a member of the pool of all datacenters; `None` without a port for it.
+fn wan_member(request: &Request, agent: usize) -> Option<PoolMember> {
+    let config = &request.context.configs[agent];
     Some(pool_member(
         request,
+        agent,
         wan_name(config),
         config.serf_wan_port?,
         None,
     ))
 }
 
-/// This agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
-fn member(request: &Request) -> PoolMember {
-    let config = &request.context.config;
+/// An agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
+fn member(request: &Request, agent: usize) -> PoolMember {
+    let config = &request.context.configs[agent];
     let name = config.node_name.clone();
-    pool_member(request, name, config.serf_lan_port, config.serf_wan_port)
+    pool_member(
+        request,
+        agent,
+        name,
+        config.serf_lan_port,
+        config.serf_wan_port,
+    )
 }
 
-/// This agent as a living member of a pool.
+/// An agent as a member of a pool.
 fn pool_member(
     request: &Request,
+    agent: usize,
     name: String,
     port: u16,
     wan_join_port: Option<u16>,
 ) -> PoolMember {
-    let config = &request.context.config;
+    let config = &request.context.configs[agent];
+    let store = request.context.engine.snapshot();
+    let members = store.cluster().members();
+    let text = |value: &str| value.to_owned();
     let mut tags = Labels::from(
         [
-            ("acls", if config.acl.enabled { "1" } else { "0" }),
             (
                 "build",
-                &*format!("{}:{}", config.version, config.version.revision()),
+                format!("{}:{}", config.version, config.version.revision()),
             ),
-            ("dc", &config.datacenter),
-            ("ft_fs", "1"),
-            ("id", &request.context.node_id()),
-            ("port", &config.server_port.to_string()),
-            ("raft_vsn", "3"),
-            ("role", "consul"),
-            ("segment", ""),
-            ("vsn", "2"),
-            ("vsn_max", "3"),
-            ("vsn_min", "2"),
+            ("dc", config.datacenter.clone()),
+            ("id", store.agent(agent).node_id()),
+            ("segment", String::new()),
+            ("vsn", text("2")),
+            ("vsn_max", text("3")),
+            ("vsn_min", text("2")),
         ]
-        .map(|(name, value)| (name.to_owned(), value.to_owned())),
+        .map(|(name, value)| (text(name), value)),
     );
-    if config.version.has(Behaviour::AgentTagIntentions) {
+    let is_client = !config.server && !members.is_empty();
+    if is_client {
+        tags.insert(text("role"), text("node"));
+    } else {
+        tags.extend(
+            [
+                ("acls", text(if config.acl.enabled { "1" } else { "0" })),
+                ("ft_fs", text("1")),
+                ("port", config.server_port.to_string()),
+                ("raft_vsn", text("3")),
+                ("role", text("consul")),
+            ]
+            .map(|(name, value)| (text(name), value)),
+        );
+        if !members.is_empty() {
+            tags.insert(
+                text("expect"),
+                request.context.servers().count().to_string(),
+            );
+        }
+    }
+    if config.version.has(Behaviour::AgentTagIntentions) && !is_client {
         tags.insert("ft_si".to_owned(), "1".to_owned());
     }
-    if let Some(port) = wan_join_port {
+    if let Some(port) = wan_join_port.filter(|_| !is_client) {
         tags.insert("wan_join_port".to_owned(), port.to_string());
     }
     PoolMember {
+        agent,
+        has_failed: members.get(agent).is_some_and(|member| member.has_failed),
         name,
         address: config.advertise_address.to_string(),
         port: port.into(),
@@ -216,8 +272,10 @@ fn pool_member(
     }
 }
 
-/// A member of a pool, which is alive.
+/// A member of a pool.
 struct PoolMember {
+    agent: usize,
+    has_failed: bool,
     name: String,
     address: String,
     port: i64,
@@ -231,7 +289,7 @@ table! {
         "Addr" => json(member.address),
         "Port" => number(member.port),
         "Tags" => labels(member.tags),
-        "Status" => json(1),
+        "Status" => json(if member.has_failed { 4 } else { 1 }),
         "ProtocolMin" => json(1),
         "ProtocolMax" => json(5),
         "ProtocolCur" => json(2),

@@ -10,7 +10,7 @@ use crate::request::Request;
 use proconsul_config::definition::DefinitionError;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::number;
-use proconsul_store::{AgentCommand, Refusal};
+use proconsul_store::{AgentCommand, OfAgent, Refusal};
 use proconsul_version::Behaviour;
 
 /// Registers a service with its checks.
@@ -80,7 +80,7 @@ pub(crate) fn deregister_service(request: &Request) -> Result<Reply, Failure> {
         id: id.clone(),
         stays,
     };
-    let result = request.context.engine.apply(command);
+    let result = run(request, command);
     if result.is_ok() {
         tracing::info!(target: "agent", service = id, "Deregistered service");
     }
@@ -96,7 +96,7 @@ pub(crate) fn deregister_check(request: &Request) -> Result<Reply, Failure> {
         return Err(failure::missing_check_id());
     }
     let command = AgentCommand::DeregisterCheck { id: id.clone() };
-    let result = request.context.engine.apply(command);
+    let result = run(request, command);
     if result.is_ok() {
         tracing::info!(target: "agent", check = id, "Deregistered check");
     }
@@ -163,7 +163,7 @@ pub(crate) fn service_maintenance(request: &Request) -> Result<Reply, Failure> {
         id: id.clone(),
         reason,
     };
-    match request.context.engine.apply(command) {
+    match run(request, command) {
         Ok(()) => Ok(Reply::done(request)),
         Err(refusal) if request.has(Behaviour::AgentUnknownServiceText) => {
             Err(Failure::refused(&refusal, request.version()))
@@ -201,9 +201,15 @@ pub(crate) fn reload(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::done(request))
 }
 
+/// Applies a command of the agent that was asked.
+fn run(request: &Request, command: AgentCommand) -> Result<(), Refusal> {
+    let context = &request.context;
+    context.engine.apply(OfAgent(context.agent, command))
+}
+
 fn apply(request: &Request, command: AgentCommand) -> Result<(), Failure> {
     let synced = Synced::by(&command);
-    let applied = request.context.engine.apply(command);
+    let applied = run(request, command);
     applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
     // The words of anti-entropy, which is over at once here (operator.md 7).
     match synced {

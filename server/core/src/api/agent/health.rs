@@ -70,7 +70,7 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let rights = request.rights()?;
     let store = request.context.engine.snapshot();
-    let Some(local) = store.agent().service(&id) else {
+    let Some(local) = store.agent(request.context.agent).service(&id) else {
         let reason = format!("ServiceId {id} not found");
         let reply = if wants_text(request) {
             // Consul prints this text as JSON.
@@ -86,8 +86,8 @@ pub(crate) fn by_id(request: &Request) -> Result<Reply, Failure> {
         return Ok(with_status(reply, StatusCode::NOT_FOUND, &reason));
     };
     rights.check(Question::read(Resource::Service, &local.service.name))?;
-    let health = Health::of(store.agent(), &local.service);
-    let entry = entry(request, store.agent(), &local.service);
+    let health = Health::of(store.agent(request.context.agent), &local.service);
+    let entry = entry(request, store.agent(request.context.agent), &local.service);
     Ok(reply(request, &entry, health))
 }
 
@@ -102,18 +102,18 @@ pub(crate) fn by_name(request: &Request) -> Result<Reply, Failure> {
         .rights()?
         .check(Question::read(Resource::Service, &name))?;
     let store = request.context.engine.snapshot();
-    let services = store.agent().services();
+    let services = store.agent(request.context.agent).services();
     let services: Vec<&NewService> = services
         .map(|local| &local.service)
         .filter(|service| service.name == name)
         .collect();
     let entries: Vec<_> = services
         .iter()
-        .map(|service| entry(request, store.agent(), service))
+        .map(|service| entry(request, store.agent(request.context.agent), service))
         .collect();
     let health = services
         .iter()
-        .map(|service| Health::of(store.agent(), service))
+        .map(|service| Health::of(store.agent(request.context.agent), service))
         .max();
     let Some(health) = health else {
         let reason = format!("ServiceName {name} Not Found");

@@ -23,7 +23,7 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
     let mut rights = request.rights()?;
     let filter = filter(request, AgentService::FILTER)?;
     let store = request.context.engine.snapshot();
-    let services = store.agent().services();
+    let services = store.agent(request.context.agent).services();
     let services = services
         .filter(|local| rights.sees(Question::read(Resource::Service, &local.service.name)))
         .filter(|local| filter.keeps(&local.service))
@@ -40,10 +40,12 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     let store = request.context.engine.snapshot();
     let config = &request.context.config;
     let rows: Vec<_> = store
-        .agent()
+        .agent(request.context.agent)
         .checks()
         .filter(|local| {
-            let service = store.agent().service(&local.check.service_id);
+            let service = store
+                .agent(request.context.agent)
+                .service(&local.check.service_id);
             rights.sees(match service {
                 Some(local) => Question::read(Resource::Service, &local.service.name),
                 None => Question::read(Resource::Node, &config.node_name),
@@ -60,7 +62,10 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
 /// Shows a service with a hash of its content. A client that sends the hash waits until the content changes.
 pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
-    let read = AgentServiceInfo(request.rest_text());
+    let read = AgentServiceInfo {
+        agent: request.context.agent,
+        id: request.rest_text(),
+    };
     let (known, wait) = hash_wait(request)?;
     let rights = request.rights()?;
     let asked =
@@ -74,7 +79,7 @@ pub(crate) async fn service(request: &Request) -> Result<Reply, Failure> {
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer_when(engine, &read, wait, is_over).await;
     let Some(local) = answer.rows else {
-        return Err(failure::unknown_service(&read.0));
+        return Err(failure::unknown_service(&read.id));
     };
     asked(&local.service)?;
     let hash = hash.unwrap_or_else(|| content_hash(request, &local.service));

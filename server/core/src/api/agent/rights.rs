@@ -7,7 +7,9 @@ use crate::auth::rights::Rights;
 use crate::failure::Failure;
 use crate::request::Request;
 use proconsul_acl::{Question, Resource};
-use proconsul_store::{AgentCommand, NewCheck, NewService, NodeInfo, Refusal, ServiceSpec, Store};
+use proconsul_store::{
+    AgentCommand, NewCheck, NewService, NodeInfo, OfAgent, Refusal, ServiceSpec, Store,
+};
 use proconsul_version::{Behaviour, Version};
 
 /// Checks that a service may be registered, in the place of the one that has its id, and with its sidecar.
@@ -18,7 +20,7 @@ pub(super) fn service_registration(
 ) -> Result<(), Failure> {
     let vet = |store: &Store, service: &NewService| {
         may_write(request, rights, Resource::Service, &service.name)?;
-        let stored = store.agent().service(&service.id);
+        let stored = store.agent(request.context.agent).service(&service.id);
         let refused = stored.map_or(Ok(()), |stored| {
             may_write(request, rights, Resource::Service, &stored.service.name)
         });
@@ -42,7 +44,9 @@ pub(super) fn check_registration(
     check: &NewCheck,
 ) -> Result<(), Failure> {
     with_acls(request, |store| {
-        let service = store.agent().service(&check.service_id);
+        let service = store
+            .agent(request.context.agent)
+            .service(&check.service_id);
         if service.is_none()
             && !check.service_id.is_empty()
             && request.has(Behaviour::AclServiceOfCheckFirst)
@@ -52,7 +56,7 @@ pub(super) fn check_registration(
         }
         let service = service.map_or("", |local| local.service.name.as_str());
         may_write_of(request, rights, service)?;
-        let stored = store.agent().check(&check.check_id);
+        let stored = store.agent(request.context.agent).check(&check.check_id);
         stored.map_or(Ok(()), |stored| {
             may_write_of(request, rights, &stored.service_name)
         })
@@ -65,9 +69,11 @@ pub(super) fn check_registration(
 /// It may not, or it does not exist.
 pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
     let rights = request.rights()?;
-    with_acls(request, |store| match store.agent().service(id) {
-        Some(local) => may_write(request, &rights, Resource::Service, &local.service.name),
-        None => Err(unknown_service(id, request.version())),
+    with_acls(request, |store| {
+        match store.agent(request.context.agent).service(id) {
+            Some(local) => may_write(request, &rights, Resource::Service, &local.service.name),
+            None => Err(unknown_service(id, request.version())),
+        }
     })
 }
 
@@ -79,7 +85,7 @@ pub(super) fn service(request: &Request, id: &str) -> Result<(), Failure> {
 pub(super) fn check(request: &Request, id: &str) -> Result<(), Failure> {
     let rights = request.rights()?;
     with_acls(request, |store| {
-        let Some(local) = store.agent().check(id) else {
+        let Some(local) = store.agent(request.context.agent).check(id) else {
             return Err(unknown_check(id, request.version()));
         };
         may_write_of(request, &rights, &local.service_name)
@@ -153,7 +159,7 @@ pub(super) fn may_deregister(request: &Request, id: &str) -> bool {
         return true;
     };
     let store = request.context.engine.snapshot();
-    let local = store.agent().service(id);
+    let local = store.agent(request.context.agent).service(id);
     local.is_none_or(|local| {
         let question = Question::write(Resource::Service, &local.service.name);
         rights.is_ok_and(|rights| rights.may(question))
@@ -176,7 +182,7 @@ pub(super) fn compare(request: &Request) {
         let row = services.iter().find(|row| row.service.id == *id)?;
         Some(row.service.name.as_str())
     };
-    let staying = store.agent().staying();
+    let staying = store.agent(request.context.agent).staying();
     let staying =
         staying.filter(|id| name_of(id).is_none_or(|name| may_write(Resource::Service, name)));
     let deregisters: Vec<String> = staying.cloned().collect();
@@ -185,5 +191,6 @@ pub(super) fn compare(request: &Request) {
     }
     let node = node.then(|| (config.tagged_addresses(), config.whole_node_meta()));
     // A comparison is never refused.
-    drop(engine.apply(AgentCommand::UseToken { node, deregisters }));
+    let command = AgentCommand::UseToken { node, deregisters };
+    drop(engine.apply(OfAgent(request.context.agent, command)));
 }

@@ -1,4 +1,4 @@
-//! `/v1/operator/autopilot/`: its settings, and the health of this server, which is well (operator.md 1).
+//! `/v1/operator/autopilot/`: its settings, and the health of the servers (operator.md 1, cluster.md 1.24).
 
 use http::Method;
 
@@ -14,7 +14,7 @@ use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::maps;
 use proconsul_gocompat::{duration, number};
-use proconsul_store::{AutopilotInfo, AutopilotSettings, AutopilotWrite, Index};
+use proconsul_store::{AutopilotInfo, AutopilotSettings, AutopilotWrite, Index, Store};
 use proconsul_version::Behaviour;
 
 routes! {
@@ -130,63 +130,93 @@ fn stable_since(request: &Request) -> i128 {
     request.context.engine.clock().unix_nanos_of_epoch()
 }
 
-/// Shows the health of all servers: of this one.
+/// Returns how many of these servers may fail before the others have no quorum.
+fn failure_tolerance(store: &Store, servers: &[usize]) -> usize {
+    let healthy = servers.iter().filter(|server| is_healthy(store, **server));
+    healthy.count().saturating_sub(servers.len() / 2 + 1)
+}
+
+fn is_healthy(store: &Store, server: usize) -> bool {
+    let member = store.cluster().members().get(server);
+    member.is_none_or(|member| !member.has_failed)
+}
+
+/// Returns how long ago the leader heard of a server, as the leader says it.
+fn last_contact(request: &Request, server: usize) -> String {
+    let last = request.context.engine.contact(server).last;
+    duration::format(i64::try_from(last.as_nanos()).unwrap_or(i64::MAX))
+}
+
+/// Shows the health of all servers.
 fn health(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     request.authorize()?;
-    let config = &request.context.config;
     let since = stable_since(request);
-    let server = object! {
-        "ID" => request.context.node_id(),
-        "Name" => &config.node_name,
-        "Address" => status::rpc_address(config),
-        "SerfStatus" => "alive",
-        "Version" => config.version.to_string(),
-        "Leader" => true,
-        "LastContact" => "0s",
-        "LastTerm" => 2,
-        "LastIndex" => request.context.engine.snapshot().applied().0,
-        "Healthy" => true,
-        "Voter" => true,
-        "StableSince" => time::format(since - since.rem_euclid(SECOND)),
-    };
+    let store = request.context.engine.snapshot();
+    let servers = request.context.servers().map(|(agent, config)| {
+        let is_healthy = is_healthy(&store, agent);
+        object! {
+            "ID" => store.agent(agent).node_id(),
+            "Name" => &config.node_name,
+            "Address" => status::rpc_address(config),
+            "SerfStatus" => if is_healthy { "alive" } else { "failed" },
+            "Version" => config.version.to_string(),
+            "Leader" => store.cluster().leader() == Some(agent),
+            "LastContact" => last_contact(request, agent),
+            "LastTerm" => 2,
+            "LastIndex" => store.applied().0,
+            "Healthy" => is_healthy,
+            "Voter" => true,
+            "StableSince" => time::format(since - since.rem_euclid(SECOND)),
+        }
+    });
+    let servers: Vec<_> = servers.collect();
+    let numbers: Vec<usize> = request.context.servers().map(|(agent, _)| agent).collect();
     let health = object! {
-        "Healthy" => true,
-        "FailureTolerance" => 0,
-        "Servers" => [server],
+        "Healthy" => numbers.iter().all(|server| is_healthy(&store, *server)),
+        "FailureTolerance" => failure_tolerance(&store, &numbers),
+        "Servers" => servers,
     };
     Ok(Reply::json(request, &health))
 }
 
-/// Shows what autopilot knows: this server leads and votes.
+/// Shows what autopilot knows of the servers, which all vote.
 fn state(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     request.authorize()?;
-    let config = &request.context.config;
-    let id = request.context.node_id();
-    let server = object! {
-        "ID" => &id,
-        "Name" => &config.node_name,
-        "Address" => status::rpc_address(config),
-        "NodeStatus" => "alive",
-        "Version" => config.version.to_string(),
-        "LastContact" => "0s",
-        "LastTerm" => 2,
-        "LastIndex" => request.context.engine.snapshot().applied().0,
-        "Healthy" => true,
-        "StableSince" => time::format(stable_since(request)),
-        "ReadReplica" => false,
-        "Status" => "leader",
-        "Meta" => config.whole_node_meta(),
-        "NodeType" => "voter",
-    };
+    let store = request.context.engine.snapshot();
+    let leader = store.cluster().last_leader();
+    let servers = request.context.servers().map(|(agent, config)| {
+        let (id, is_healthy) = (store.agent(agent).node_id(), is_healthy(&store, agent));
+        let server = object! {
+            "ID" => id.clone(),
+            "Name" => &config.node_name,
+            "Address" => status::rpc_address(config),
+            "NodeStatus" => if is_healthy { "alive" } else { "failed" },
+            "Version" => config.version.to_string(),
+            "LastContact" => last_contact(request, agent),
+            "LastTerm" => 2,
+            "LastIndex" => store.applied().0,
+            "Healthy" => is_healthy,
+            "StableSince" => time::format(stable_since(request)),
+            "ReadReplica" => false,
+            "Status" => if agent == leader { "leader" } else { "voter" },
+            "Meta" => config.whole_node_meta(),
+            "NodeType" => "voter",
+        };
+        (id, server)
+    });
+    let servers: Vec<_> = servers.collect();
+    let voters: Vec<_> = servers.iter().map(|(id, _)| id.clone()).collect();
+    let numbers: Vec<usize> = request.context.servers().map(|(agent, _)| agent).collect();
+    let tolerance = failure_tolerance(&store, &numbers);
     let state = object! {
-        "Healthy" => true,
-        "FailureTolerance" => 0,
-        "OptimisticFailureTolerance" => 0,
-        "Servers" => maps::collect([(&id, server)]),
-        "Leader" => &id,
-        "Voters" => [&id],
+        "Healthy" => numbers.iter().all(|server| is_healthy(&store, *server)),
+        "FailureTolerance" => tolerance,
+        "OptimisticFailureTolerance" => tolerance,
+        "Servers" => maps::collect(servers),
+        "Leader" => store.agent(leader).node_id(),
+        "Voters" => voters,
     };
     Ok(Reply::json(request, &state))
 }

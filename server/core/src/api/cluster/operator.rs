@@ -9,7 +9,7 @@ use crate::request::Request;
 use crate::route::routes;
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::maps;
-use proconsul_store::{CatalogCounts, CatalogUsage};
+use proconsul_store::{CatalogCounts, CatalogUsage, ClusterCommand};
 use proconsul_version::{Behaviour, Version};
 
 routes! {
@@ -40,23 +40,24 @@ const NO_PEER: &str =
 /// Both are given.
 const TWO_PEERS: &str = "Must specify only one of ?id or ?address";
 
-/// Lists the servers of the cluster: this one, the leader and a voter.
+/// Lists the servers of the cluster, which all vote.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     request.authorize()?;
-    let config = &request.context.config;
-    let server = object! {
-        "ID" => request.context.node_id(),
-        "Node" => &config.node_name,
-        "Address" => status::rpc_address(config),
-        "Leader" => true,
-        "ProtocolVersion" => "3",
-        "Voter" => true,
-        "LastIndex" if request.has(Behaviour::RaftLastIndex) =>
-            request.context.engine.snapshot().applied().0,
-    };
+    let store = request.context.engine.snapshot();
+    let servers = request.context.servers().map(|(agent, config)| {
+        object! {
+            "ID" => store.agent(agent).node_id(),
+            "Node" => &config.node_name,
+            "Address" => status::rpc_address(config),
+            "Leader" => store.cluster().leader() == Some(agent),
+            "ProtocolVersion" => "3",
+            "Voter" => true,
+            "LastIndex" if request.has(Behaviour::RaftLastIndex) => store.applied().0,
+        }
+    });
     let configuration = object! {
-        "Servers" => [server],
+        "Servers" => servers.collect::<Vec<_>>(),
         "Index" => 0,
     };
     Ok(Reply::json(request, &configuration))
@@ -87,15 +88,25 @@ fn remove_peer(request: &Request) -> Result<Reply, Failure> {
     Err(unknown_peer(what, value, version))
 }
 
-/// Refuses to hand over leadership: there is no other server.
+/// Hands leadership over to another server, if there is one (cluster.md 3.9).
 fn transfer_leader(request: &Request) -> Result<Reply, Failure> {
     request.check_datacenter()?;
     request.authorize()?;
     let id = String::from_utf8_lossy(request.query.get("id"));
-    if id.is_empty() || id == request.context.node_id() {
-        return Err(no_successor());
+    let (engine, store) = (&request.context.engine, request.context.engine.snapshot());
+    let cluster = store.cluster();
+    let id_of = |server: usize| store.agent(server).node_id();
+    let servers = || request.context.servers().map(|(server, _)| server);
+    if !id.is_empty() && !servers().any(|server| id_of(server) == id) {
+        return Err(unknown_successor(&id));
     }
-    Err(unknown_successor(&id))
+    let may_lead = |server: &usize| {
+        let is_meant = id.is_empty() || id_of(*server) == id;
+        is_meant && cluster.leader() != Some(*server) && cluster.is_connected(*server)
+    };
+    let successor = servers().find(may_lead).ok_or_else(no_successor)?;
+    let Ok(()) = engine.apply(ClusterCommand::Lead(successor));
+    Ok(Reply::json(request, &object! { "Success" => true, }))
 }
 
 /// Counts nodes and services. The datacenter of the query is ignored.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use http::{HeaderValue, Method};
 
+use crate::Context;
 use crate::api::cluster::status;
 use crate::control;
 use crate::failure::{Failure, failures};
@@ -47,7 +48,7 @@ pub(super) async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
     }
     let context = request.context.clone();
     let host = Arc::clone(context.engine.host());
-    let saved = elsewhere(&host, move || save(&context.engine, &context.config)).await;
+    let saved = elsewhere(&host, move || save(&context)).await;
     let (index, packed) = saved.expect(NO_PANIC);
     let reply = Reply {
         content: ReplyContent::Whole(packed.into()),
@@ -61,10 +62,11 @@ pub(super) async fn snapshot(mut request: Request) -> Result<Reply, Failure> {
 /// Why work for another thread succeeds.
 const NO_PANIC: &str = "no state and no archive makes this panic";
 
-fn save(engine: &Engine, config: &Config) -> (Index, Vec<u8>) {
+fn save(context: &Context) -> (Index, Vec<u8>) {
+    let (engine, config) = (&context.engine, &context.config);
     let (index, state) = control::save(engine, config);
     let origin = Origin {
-        node_id: &engine.snapshot().agent().node_id(),
+        node_id: &context.node_id(),
         address: &status::rpc_address(config),
     };
     let packed = proconsul_archive::pack(&origin, index.0, &state, engine.clock().wall());

@@ -1,4 +1,4 @@
-//! `/v1/status/`: the leader and its peers, which are this agent (session.md 4.5).
+//! `/v1/status/`: the leader and its peers (session.md 4.5, cluster.md 1.22).
 
 use crate::failure::Failure;
 use crate::reply::Reply;
@@ -11,16 +11,17 @@ routes! {
     "/v1/status/peers" [GET] => at_once(peers);
 }
 
-/// Shows the address of the leader: this agent's RPC address.
+/// Shows the RPC address of the leader.
 pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
-    Ok(Reply::json(request, &rpc_address(&request.context.config)))
+    Ok(Reply::json(request, &rpc_address(request.context.leader())))
 }
 
 /// Lists the addresses of all servers.
 pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
-    let peers = [rpc_address(&request.context.config)];
+    let servers = request.context.servers();
+    let peers: Vec<String> = servers.map(|(_, config)| rpc_address(config)).collect();
     Ok(Reply::json(request, &peers))
 }
 

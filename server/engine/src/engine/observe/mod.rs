@@ -117,6 +117,17 @@ impl Engine {
         method: &str,
         target: &str,
     ) -> Option<OpenCall> {
+        self.begin_call_at(None, client, method, target)
+    }
+
+    /// Notes that a request has arrived at the agent with this number, where there are several.
+    pub fn begin_call_at(
+        self: &Arc<Self>,
+        agent: Option<usize>,
+        client: Option<IpAddr>,
+        method: &str,
+        target: &str,
+    ) -> Option<OpenCall> {
         if !self.observed {
             return None;
         }
@@ -128,6 +139,7 @@ impl Engine {
                 client,
                 method: method.to_owned(),
                 target: target.to_owned(),
+                agent,
             };
             state.record(now, None, what);
             id

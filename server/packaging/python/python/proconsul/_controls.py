@@ -61,6 +61,14 @@ Kind = Literal["request", "answer", "blocked", "woken", "held", "key-written", "
 - `control`: The test did something to the server.
 """
 
+Link = Literal["up", "silent", "cut"]
+"""The state of the link.
+
+- `up`: Requests and responses get through.
+- `silent`: Nothing gets through. What is sent meanwhile arrives when the link is up again.
+- `cut`: Connections are reset.
+"""
+
 Moment = Literal["arrival", "blocked"]
 """When something happens to a request.
 
@@ -68,11 +76,12 @@ Moment = Literal["arrival", "blocked"]
 - `blocked`: When it blocks, for a blocking query that finds nothing new.
 """
 
-Phase = Literal["never-elected", "unreachable", "electing", "quorum-lost", "no-leader"]
+Phase = Literal["never-elected", "unreachable", "silent", "electing", "quorum-lost", "no-leader"]
 """A phase.
 
 - `never-elected`: There never was a leader: everything but the agent's own endpoints waits 7 s for one (from 1.15 on up to 13.5 s) and fails, reads with `?stale` too.
 - `unreachable`: The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on.
+- `silent`: The leader, another server, does not answer, and this one does not know it yet: calls hang for 28 s and fail, unless there is a leader again. Reads with `?stale` go on.
 - `electing`: A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on.
 - `quorum-lost`: This server is the leader and has just lost the others: writes fail after half a second, reads go on.
 - `no-leader`: There is no leader and no election succeeds: calls wait 7 s for one and fail; reads with `?stale` say that there is none, and how long ago there was one.
@@ -110,6 +119,34 @@ class About(TypedDict):
     """The name of the datacenter."""
     epoch_ms: int
     """The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record."""
+
+
+class Agent(TypedDict):
+    """An agent."""
+
+    agent: int
+    """Its number, from 0 on."""
+    node: str
+    """The name of its node."""
+    address: str | None
+    """The address of its Consul API; none if it does not listen on TCP."""
+    server: bool
+    """Whether it is a server."""
+    leads: bool
+    """Whether it leads."""
+    runs: bool
+    """Whether its process runs."""
+    cut: bool
+    """Whether it is cut off from the others."""
+    failed: bool
+    """Whether the others have marked it as failed."""
+
+
+class Agents(TypedDict):
+    """The agents."""
+
+    agents: list[Agent]
+    """The agents, servers first."""
 
 
 class AllDue(TypedDict):
@@ -458,6 +495,8 @@ class Listed(TypedDict):
     """The server's id, for `DELETE /servers/{id}`."""
     url: str
     """The URL of its Consul API."""
+    agents: list[str]
+    """The URLs of the Consul API of all its agents, the one above first."""
     control: str
     """The URL of its control plane."""
     seed: int
@@ -627,6 +666,8 @@ __all__ = [
     "Duration",
     "About",
     "AcquireInFlightEffect",
+    "Agent",
+    "Agents",
     "AllDue",
     "AppliedThenEmptyReplyEffect",
     "AppliedThenResetEffect",
@@ -656,6 +697,7 @@ __all__ = [
     "IndexEffect",
     "InstalledRule",
     "Kind",
+    "Link",
     "Listed",
     "Lock",
     "Locks",
@@ -712,6 +754,10 @@ class Controls:
         """Moves the clock to the next deadline; does nothing when nothing is ever due."""
         return self._call("POST", "/clock/advance-to-next")
 
+    def agents(self) -> Agents:
+        """The agents of the datacenter: one, unless the server was started with `--agents`."""
+        return self._call("GET", "/agents")
+
     def auto(self, clients: int) -> None:
         """Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
 
@@ -762,6 +808,13 @@ class Controls:
     def clock(self) -> Clock:
         """The time, the rate, and when something next happens by itself."""
         return self._call("GET", "/clock")
+
+    def cut_agent(self, agent: int) -> None:
+        """Cuts an agent off from all others; its clients still reach it.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/cut", body=_given({"agent": agent}))
 
     def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
         """Lets the wakes of requests that are blocked on keys under a prefix come late.
@@ -859,6 +912,13 @@ class Controls:
         """Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`)."""
         return self._call("POST", "/clock/freeze")
 
+    def heal_agent(self, agent: int) -> None:
+        """Lets an agent that was cut off reach the others again.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/heal", body=_given({"agent": agent}))
+
     def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
 
@@ -883,6 +943,38 @@ class Controls:
         by: How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`.
         """
         return self._call("POST", "/clock/jump", body=_given({"by": _duration(by)}))
+
+    def kill_agent(self, agent: int) -> None:
+        """Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/kill", body=_given({"agent": agent}))
+
+    def lag_agent(self, agent: int, *, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
+        """Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
+
+        agent: The number of the agent, from 0 on.
+        entries: It applies an entry when this many newer ones are there.
+        hold: It applies nothing, while this is true.
+        time: It applies each entry after this time on the server's clock: a duration such as `5s`.
+        """
+        self._call("POST", "/agents/lag", body=_given({"agent": agent, "entries": entries, "hold": hold, "time": _duration(time)}))
+
+    def lead_agent(self, agent: int) -> None:
+        """Makes a server the leader, without a request that fails.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/lead", body=_given({"agent": agent}))
+
+    def link_agent(self, agent: int, link: Link) -> None:
+        """Sets the link between an agent and its clients.
+
+        agent: The number of the agent, from 0 on.
+        link: The state of the link.
+        """
+        self._call("POST", "/agents/link", body=_given({"agent": agent, "link": link}))
 
     def load(self, state: Mapping[str, Any]) -> AtIndex:
         """Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
@@ -997,10 +1089,18 @@ class Controls:
         """The servers that were started on demand."""
         return self._call("GET", "/servers")
 
-    def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    def start_agent(self, agent: int) -> None:
+        """Starts the process of an agent again, with the data that it had.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/start", body=_given({"agent": agent}))
+
+    def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """Starts another, isolated server in this process, with the settings of this one where none is given.
 
         address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.
+        agents: How many agents it has: servers, or servers and client agents, such as `3` or `3:1`.
         control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.
         datacenter: The name of the datacenter.
         epoch: The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
@@ -1014,7 +1114,7 @@ class Controls:
         strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.
         version: The emulated release of Consul, such as `1.8.7`.
         """
-        return self._call("POST", "/servers", body=_given({"address": address, "control_port": control_port, "datacenter": datacenter, "epoch": epoch, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
+        return self._call("POST", "/servers", body=_given({"address": address, "agents": agents, "control_port": control_port, "datacenter": datacenter, "epoch": epoch, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
 
     def state(self) -> dict[str, Any]:
         """The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes."""
@@ -1088,6 +1188,10 @@ class AsyncControls:
         """As `Controls.advance_to_next`."""
         return await asyncio.to_thread(self.sync.advance_to_next)
 
+    async def agents(self) -> Agents:
+        """As `Controls.agents`."""
+        return await asyncio.to_thread(self.sync.agents)
+
     async def auto(self, clients: int) -> None:
         """As `Controls.auto`."""
         return await asyncio.to_thread(self.sync.auto, clients=clients)
@@ -1123,6 +1227,10 @@ class AsyncControls:
     async def clock(self) -> Clock:
         """As `Controls.clock`."""
         return await asyncio.to_thread(self.sync.clock)
+
+    async def cut_agent(self, agent: int) -> None:
+        """As `Controls.cut_agent`."""
+        return await asyncio.to_thread(self.sync.cut_agent, agent=agent)
 
     async def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
         """As `Controls.delay_wakes`."""
@@ -1176,6 +1284,10 @@ class AsyncControls:
         """As `Controls.freeze`."""
         return await asyncio.to_thread(self.sync.freeze)
 
+    async def heal_agent(self, agent: int) -> None:
+        """As `Controls.heal_agent`."""
+        return await asyncio.to_thread(self.sync.heal_agent, agent=agent)
+
     async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """As `Controls.history`."""
         return await asyncio.to_thread(self.sync.history, after=after, key=key, kind=kind, limit=limit, session=session)
@@ -1187,6 +1299,22 @@ class AsyncControls:
     async def jump(self, by: Duration) -> Caused:
         """As `Controls.jump`."""
         return await asyncio.to_thread(self.sync.jump, by=by)
+
+    async def kill_agent(self, agent: int) -> None:
+        """As `Controls.kill_agent`."""
+        return await asyncio.to_thread(self.sync.kill_agent, agent=agent)
+
+    async def lag_agent(self, agent: int, *, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
+        """As `Controls.lag_agent`."""
+        return await asyncio.to_thread(self.sync.lag_agent, agent=agent, entries=entries, hold=hold, time=time)
+
+    async def lead_agent(self, agent: int) -> None:
+        """As `Controls.lead_agent`."""
+        return await asyncio.to_thread(self.sync.lead_agent, agent=agent)
+
+    async def link_agent(self, agent: int, link: Link) -> None:
+        """As `Controls.link_agent`."""
+        return await asyncio.to_thread(self.sync.link_agent, agent=agent, link=link)
 
     async def load(self, state: Mapping[str, Any]) -> AtIndex:
         """As `Controls.load`."""
@@ -1264,9 +1392,13 @@ class AsyncControls:
         """As `Controls.servers`."""
         return await asyncio.to_thread(self.sync.servers)
 
-    async def start_server(self, *, address: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    async def start_agent(self, agent: int) -> None:
+        """As `Controls.start_agent`."""
+        return await asyncio.to_thread(self.sync.start_agent, agent=agent)
+
+    async def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """As `Controls.start_server`."""
-        return await asyncio.to_thread(self.sync.start_server, address=address, control_port=control_port, datacenter=datacenter, epoch=epoch, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
+        return await asyncio.to_thread(self.sync.start_server, address=address, agents=agents, control_port=control_port, datacenter=datacenter, epoch=epoch, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
 
     async def state(self) -> dict[str, Any]:
         """As `Controls.state`."""

@@ -26,7 +26,7 @@ pub(super) fn check(before: &Store, after: &Store, command: &Command, applied: &
     // where it moves the index.
     let may_touch_more = matches!(
         command,
-        Command::Txn(_) | Command::Agent(_) | Command::Due(Deadline::Agent(_))
+        Command::Txn(_) | Command::Agent(_) | Command::Due(Deadline::Agent(..))
     ) || matches!(command, Command::Register(_))
         && after.rules.identical_check_moves_index;
     let more: Vec<_> = touched.difference(&changed).collect();

@@ -146,7 +146,7 @@ fn catalog(store: &Store) {
     let rows = catalog.checks.rows.values().cloned();
     let rebuilt: CheckTable = rows.collect();
     assert_eq!(catalog.checks, rebuilt);
-    store.agent().assert_consistent();
+    store.agent(0).assert_consistent();
     for ((node, id), row) in &catalog.checks.rows {
         in_order(row.create_index, row.modify_index, catalog.checks_newest);
         assert!(catalog.nodes.contains_key(node), "{id} without its node");

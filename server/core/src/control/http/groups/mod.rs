@@ -1,6 +1,7 @@
 //! The calls, a file or folder for each group of controls.
 
 mod acl;
+mod agents;
 mod clock;
 mod events;
 mod faults;
@@ -25,6 +26,7 @@ pub(super) fn calls() -> Vec<Call> {
         faults::calls(),
         faults::leader::calls(),
         outages::calls(),
+        agents::calls(),
         acl::calls(),
         state::calls(),
         servers::calls(),

@@ -50,6 +50,9 @@ pub(super) struct RecordJson {
     /// The address that a request came from; null for one through a Unix socket.
     #[serde(skip_serializing_if = "Option::is_none")]
     client: Option<Option<String>>,
+    /// The number of the agent that a request came to, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    agent: Option<usize>,
     /// A request's method.
     #[serde(skip_serializing_if = "Option::is_none")]
     method: Option<String>,
@@ -119,6 +122,7 @@ impl From<&history::Record> for RecordJson {
             session: record.what.session().map(str::to_owned),
             request: None,
             client: None,
+            agent: None,
             method: None,
             target: None,
             status: None,
@@ -150,7 +154,9 @@ impl RecordJson {
                 client,
                 method,
                 target,
+                agent,
             } => {
+                self.agent = *agent;
                 self.request = Some(call.0);
                 self.client = Some(client.map(|client| client.to_string()));
                 self.method = Some(method.clone());

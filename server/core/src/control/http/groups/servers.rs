@@ -12,6 +12,7 @@ use crate::control::http::call::{Nothing, Number, OptionalJsonBody, Refused, Spa
 use crate::control::http::{PREFIX, aside};
 use crate::control::servers::{self, Started};
 use crate::control::{Controls, NotStarted};
+use proconsul_config::WrongAgents;
 
 /// How many servers may run that were started on demand. Each has a thread and some files; a run that has so many has
 /// forgotten to stop them.
@@ -23,6 +24,7 @@ calls! {
     /// Starts another, isolated server in this process, with the settings of this one where none is given.
     POST "/servers" start_server, example {
         "version": "1.8.7",
+        "agents": "3:1",
         "seed": 7,
         "frozen": true,
         "epoch": "2026-01-01T00:00:00Z",
@@ -54,6 +56,8 @@ struct Servers {
 struct NewServer {
     /// The emulated release of Consul, such as `1.8.7`.
     version: Option<String>,
+    /// How many agents it has: servers, or servers and client agents, such as `3` or `3:1`.
+    agents: Option<String>,
     /// What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new
     /// server's id.
     seed: Option<u64>,
@@ -90,6 +94,8 @@ impl NewServer {
     /// The epoch is no time.
     fn read(self) -> Result<servers::NewServer, Refused> {
         let epoch = self.epoch.map(|text| text.parse()).transpose();
+        let agents = self.agents.map(|text| text.parse()).transpose();
+        let agents = agents.map_err(|wrong: WrongAgents| Refused::input(wrong.to_string()))?;
         let mut settings = self.settings;
         let ttl = self
             .session_ttl_min
@@ -107,6 +113,7 @@ impl NewServer {
         Ok(servers::NewServer {
             settings: (!settings.is_empty()).then(|| Value::Object(settings).to_string()),
             version: self.version,
+            agents,
             seed: self.seed,
             frozen: self.frozen,
             epoch: epoch.map_err(|text: String| Refused::input(format!("epoch: {text}")))?,

@@ -34,6 +34,11 @@ public abstract class Controls {
         return Caused.of(call("POST", "/clock/advance-to-next", null, null));
     }
 
+    /** The agents of the datacenter: one, unless the server was started with `--agents`. */
+    public Agents agents() {
+        return Agents.of(call("GET", "/agents", null, null));
+    }
+
     /**
      * Lets the clock jump to the next deadline whenever at least so many requests are open and all of them are blocked.
      * @param clients How many requests have to be open, at least 1: one for each program that waits.
@@ -110,6 +115,16 @@ public abstract class Controls {
     /** The time, the rate, and when something next happens by itself. */
     public Clock clock() {
         return Clock.of(call("GET", "/clock", null, null));
+    }
+
+    /**
+     * Cuts an agent off from all others; its clients still reach it.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void cutAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/cut", null, given);
     }
 
     /**
@@ -261,6 +276,16 @@ public abstract class Controls {
         return Clock.of(call("POST", "/clock/freeze", null, null));
     }
 
+    /**
+     * Lets an agent that was cut off reach the others again.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void healAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/heal", null, given);
+    }
+
     /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
     public History history() {
         return history(new HistoryOptions());
@@ -288,6 +313,56 @@ public abstract class Controls {
         Map<String, Object> given = new LinkedHashMap<>();
         given.put("by", by);
         return Caused.of(call("POST", "/clock/jump", null, given));
+    }
+
+    /**
+     * Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void killAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/kill", null, given);
+    }
+
+    /**
+     * Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void lagAgent(long agent) {
+        lagAgent(agent, new LagAgentOptions());
+    }
+
+    /**
+     * Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void lagAgent(long agent, LagAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
+        given.put("agent", agent);
+        call("POST", "/agents/lag", null, given);
+    }
+
+    /**
+     * Makes a server the leader, without a request that fails.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void leadAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/lead", null, given);
+    }
+
+    /**
+     * Sets the link between an agent and its clients.
+     * @param agent The number of the agent, from 0 on.
+     * @param link The state of the link.
+     */
+    public void linkAgent(long agent, Link link) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        given.put("link", link);
+        call("POST", "/agents/link", null, given);
     }
 
     /**
@@ -459,6 +534,16 @@ public abstract class Controls {
     /** The servers that were started on demand. */
     public Servers servers() {
         return Servers.of(call("GET", "/servers", null, null));
+    }
+
+    /**
+     * Starts the process of an agent again, with the data that it had.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void startAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/start", null, given);
     }
 
     /** Starts another, isolated server in this process, with the settings of this one where none is given. */
@@ -701,6 +786,27 @@ public abstract class Controls {
         }
     }
 
+    /** The arguments of `lagAgent` that can be left out. */
+    public static final class LagAgentOptions extends Fields {
+        /** It applies an entry when this many newer ones are there. */
+        public LagAgentOptions entries(long entries) {
+            set("entries", entries);
+            return this;
+        }
+
+        /** It applies nothing, while this is true. */
+        public LagAgentOptions hold(boolean hold) {
+            set("hold", hold);
+            return this;
+        }
+
+        /** It applies each entry after this time on the server's clock: a duration such as `5s`. */
+        public LagAgentOptions time(Duration time) {
+            set("time", time);
+            return this;
+        }
+    }
+
     /** The arguments of `loseLeader` that can be left out. */
     public static final class LoseLeaderOptions extends Fields {
         /** A loss of one's own: phases in their order. When the last one is over there is a leader again. */
@@ -748,6 +854,12 @@ public abstract class Controls {
         /** The IP address at which the new server listens. When it is left out: all addresses at which this one does. */
         public StartServerOptions address(String address) {
             set("address", address);
+            return this;
+        }
+
+        /** How many agents it has: servers, or servers and client agents, such as `3` or `3:1`. */
+        public StartServerOptions agents(String agents) {
+            set("agents", agents);
             return this;
         }
 
@@ -931,6 +1043,73 @@ public abstract class Controls {
         /** The wall clock at the start of the server's clock, in milliseconds since the Unix epoch: with the time of a record it is the wall clock of that record. */
         public long epochMs() {
             return field("epoch_ms", Fields::whole);
+        }
+    }
+
+    /** An agent. */
+    public static final class Agent extends Fields {
+        private Agent(Object json) {
+            super(json);
+        }
+
+        static Agent of(Object json) {
+            return new Agent(json);
+        }
+
+        /** Its number, from 0 on. */
+        public long agent() {
+            return field("agent", Fields::whole);
+        }
+
+        /** The name of its node. */
+        public String node() {
+            return field("node", String.class::cast);
+        }
+
+        /** The address of its Consul API; none if it does not listen on TCP. */
+        public String address() {
+            return field("address", String.class::cast);
+        }
+
+        /** Whether it is a server. */
+        public boolean server() {
+            return field("server", Boolean.class::cast);
+        }
+
+        /** Whether it leads. */
+        public boolean leads() {
+            return field("leads", Boolean.class::cast);
+        }
+
+        /** Whether its process runs. */
+        public boolean runs() {
+            return field("runs", Boolean.class::cast);
+        }
+
+        /** Whether it is cut off from the others. */
+        public boolean cut() {
+            return field("cut", Boolean.class::cast);
+        }
+
+        /** Whether the others have marked it as failed. */
+        public boolean failed() {
+            return field("failed", Boolean.class::cast);
+        }
+    }
+
+    /** The agents. */
+    public static final class Agents extends Fields {
+        private Agents(Object json) {
+            super(json);
+        }
+
+        static Agents of(Object json) {
+            return new Agents(json);
+        }
+
+        /** The agents, servers first. */
+        public List<Agent> agents() {
+            return field("agents", json -> list(json, Agent::of));
         }
     }
 
@@ -1688,6 +1867,26 @@ public abstract class Controls {
         }
     }
 
+    /** The state of the link. */
+    public enum Link {
+        /** Requests and responses get through. */
+        UP,
+        /** Nothing gets through. What is sent meanwhile arrives when the link is up again. */
+        SILENT,
+        /** Connections are reset. */
+        CUT;
+
+        static Link of(Object json) {
+            return valueOf(String.valueOf(json).toUpperCase(Locale.ROOT).replace('-', '_'));
+        }
+
+        /** The name in JSON. */
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
     /** A server that was started on demand. */
     public static final class Listed extends Fields {
         private Listed(Object json) {
@@ -1706,6 +1905,11 @@ public abstract class Controls {
         /** The URL of its Consul API. */
         public String url() {
             return field("url", String.class::cast);
+        }
+
+        /** The URLs of the Consul API of all its agents, the one above first. */
+        public List<String> agents() {
+            return field("agents", json -> list(json, String.class::cast));
         }
 
         /** The URL of its control plane. */
@@ -1843,6 +2047,8 @@ public abstract class Controls {
         NEVER_ELECTED,
         /** The leader, another server, is dead, and this one does not know it yet: calls fail at once. Reads with `?stale` go on. */
         UNREACHABLE,
+        /** The leader, another server, does not answer, and this one does not know it yet: calls hang for 28 s and fail, unless there is a leader again. Reads with `?stale` go on. */
+        SILENT,
         /** A leader is being elected: calls are held until the phase is over, and then go on; for as long as Consul waits for a leader at all. Reads with `?stale` go on. */
         ELECTING,
         /** This server is the leader and has just lost the others: writes fail after half a second, reads go on. */

@@ -1,0 +1,181 @@
+//! The agents of a datacenter, which share one store.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+use crate::{Config, Listener};
+
+/// The most agents that a server may have.
+const MOST: usize = 16;
+/// The distance of the ports of an agent from those of the one before it.
+const PORTS_APART: u16 = 10;
+
+/// How many agents there are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AgentCounts {
+    servers: usize,
+    clients: usize,
+}
+
+impl Default for AgentCounts {
+    /// One server.
+    fn default() -> Self {
+        Self {
+            servers: 1,
+            clients: 0,
+        }
+    }
+}
+
+impl AgentCounts {
+    /// Returns these numbers of servers and of client agents.
+    ///
+    /// # Errors
+    /// There is no server, or there are more than 16 agents.
+    pub fn new(servers: usize, clients: usize) -> Result<Self, WrongAgents> {
+        let total = servers.checked_add(clients);
+        match total.is_some_and(|total| servers > 0 && total <= MOST) {
+            true => Ok(Self { servers, clients }),
+            false => Err(WrongAgents),
+        }
+    }
+
+    /// Whether there is one agent alone.
+    #[must_use]
+    pub fn is_lone(self) -> bool {
+        self == Self::default()
+    }
+
+    /// How many agents there are in all.
+    #[must_use]
+    pub fn total(self) -> usize {
+        self.servers + self.clients
+    }
+}
+
+/// The numbers of agents are not `SERVERS` or `SERVERS:CLIENTS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WrongAgents;
+
+impl fmt::Display for WrongAgents {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "agents are SERVERS or SERVERS:CLIENTS, such as 3 or 3:1: at least one server, at most {MOST} in all"
+        )
+    }
+}
+
+impl std::error::Error for WrongAgents {}
+
+impl FromStr for AgentCounts {
+    type Err = WrongAgents;
+
+    fn from_str(text: &str) -> Result<Self, WrongAgents> {
+        let (servers, clients) = text.split_once(':').unwrap_or((text, "0"));
+        let number = |text: &str| text.parse().map_err(|_| WrongAgents);
+        Self::new(number(servers)?, number(clients)?)
+    }
+}
+
+impl fmt::Display for AgentCounts {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.clients {
+            0 => self.servers.fmt(formatter),
+            clients => write!(formatter, "{}:{clients}", self.servers),
+        }
+    }
+}
+
+impl Config {
+    /// Returns the configuration of each agent, servers first. That of the first is this one, a server if there are
+    /// others. The names of the others end in
+    /// their number, and each port is 10 higher than that of the agent before, unless it is a free one. What the first one
+    /// has of services and data is not the others'.
+    #[must_use]
+    pub fn of_agents(&self) -> Vec<Config> {
+        let numbers = 0..self.agents.total();
+        numbers.map(|number| self.of_agent(number)).collect()
+    }
+
+    fn of_agent(&self, number: usize) -> Config {
+        let mut config = self.clone();
+        config.server = match self.agents.is_lone() {
+            true => self.server,
+            false => number < self.agents.servers,
+        };
+        if number == 0 {
+            return config;
+        }
+        let seed = self.seed.unwrap_or_default().wrapping_add(number as u64);
+        let up = PORTS_APART * u16::try_from(number).unwrap_or_default();
+        let higher = |port: u16| match port {
+            0 => 0,
+            port => port.checked_add(up).unwrap_or(port),
+        };
+        let address = |at: &SocketAddr| SocketAddr::new(at.ip(), higher(at.port()));
+        let listener = |listener: &Listener| match listener {
+            Listener::Tcp(at) => Listener::Tcp(address(at)),
+            Listener::Unix(path) => {
+                let mut path = path.clone().into_os_string();
+                path.push(format!(".{number}"));
+                Listener::Unix(path.into())
+            }
+        };
+        config.node_name = format!("{}-{number}", self.node_name);
+        config.node_id = Config::node_id_from_seed(seed);
+        config.listeners = self.listeners.iter().map(listener).collect();
+        config.https.listeners = self.https.listeners.iter().map(listener).collect();
+        config.dns.listeners = self.dns.listeners.iter().map(address).collect();
+        config.server_port = higher(self.server_port);
+        config.serf_lan_port = higher(self.serf_lan_port);
+        config.serf_wan_port = self.serf_wan_port.map(higher);
+        config.services.clear();
+        config.checks.clear();
+        config
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_agents_are_read_and_refused() {
+        let read = |text: &str| text.parse::<AgentCounts>().map(|counts| counts.to_string());
+        assert_eq!(read("3"), Ok("3".to_owned()));
+        assert_eq!(read("3:1"), Ok("3:1".to_owned()));
+        for wrong in [
+            "",
+            "0",
+            "0:3",
+            "3:",
+            "a",
+            "-1",
+            "16:1",
+            "18446744073709551615:1",
+        ] {
+            assert_eq!(read(wrong), Err(WrongAgents), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn each_agent_has_names_and_ports_of_its_own() {
+        let config = Config {
+            listeners: vec![Listener::Tcp(([127, 0, 0, 1], 8500).into())],
+            agents: AgentCounts::new(2, 1).expect("few agents"),
+            ..Config::default().with_seed(7)
+        };
+        let agents = config.of_agents();
+        assert_eq!(agents[0], config);
+        let of = |agent: &Config| (agent.node_name.clone(), agent.server, agent.server_port);
+        assert_eq!(of(&agents[1]), ("proconsul-1".to_owned(), true, 8310));
+        assert_eq!(of(&agents[2]), ("proconsul-2".to_owned(), false, 8320));
+        assert_eq!(
+            agents[1].listeners,
+            [Listener::Tcp(([127, 0, 0, 1], 8510).into())]
+        );
+        assert_ne!(agents[1].node_id, agents[2].node_id);
+    }
+}

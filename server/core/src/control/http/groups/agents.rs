@@ -1,0 +1,203 @@
+//! The agents of a datacenter, and what happens between them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::records::Done;
+use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
+use crate::control::{AgentHandle, Controls, Lag, Link};
+
+const NO_AGENT: &str = "There is no such agent.";
+
+calls! {
+    /// The agents of the datacenter: one, unless the server was started with `--agents`.
+    GET "/agents" agents;
+    /// Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
+    POST "/agents/lag" lag_agent, example { "agent": 1, "time": "5s" }, refuses 404 NO_AGENT;
+    /// Cuts an agent off from all others; its clients still reach it.
+    POST "/agents/cut" cut_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
+    /// Lets an agent that was cut off reach the others again.
+    POST "/agents/heal" heal_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
+    /// Makes a server the leader, without a request that fails.
+    POST "/agents/lead" lead_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
+    /// Sets the link between an agent and its clients.
+    POST "/agents/link" link_agent, example { "agent": 1, "link": "silent" }, refuses 404 NO_AGENT;
+    /// Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+    POST "/agents/kill" kill_agent, example { "agent": 1 }, refuses 404 NO_AGENT, refuses 409 "It would cut off the control plane.";
+    /// Starts the process of an agent again, with the data that it had.
+    POST "/agents/start" start_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
+}
+
+/// The agents.
+#[derive(JsonSchema, Serialize)]
+#[schemars(deny_unknown_fields)]
+struct Agents {
+    /// The agents, servers first.
+    agents: Vec<AgentView>,
+}
+
+/// An agent.
+#[derive(JsonSchema, Serialize)]
+#[schemars(rename = "Agent", deny_unknown_fields)]
+struct AgentView {
+    /// Its number, from 0 on.
+    agent: usize,
+    /// The name of its node.
+    node: String,
+    /// The address of its Consul API; none if it does not listen on TCP.
+    address: Option<String>,
+    /// Whether it is a server.
+    server: bool,
+    /// Whether it leads.
+    leads: bool,
+    /// Whether its process runs.
+    runs: bool,
+    /// Whether it is cut off from the others.
+    cut: bool,
+    /// Whether the others have marked it as failed.
+    failed: bool,
+}
+
+impl AgentView {
+    fn of(agent: &AgentHandle) -> Self {
+        let state = agent.state();
+        Self {
+            agent: agent.number(),
+            node: agent.name().to_owned(),
+            address: agent.addresses().first().map(ToString::to_string),
+            server: agent.is_server(),
+            leads: agent.leads(),
+            runs: state.runs,
+            cut: state.is_cut,
+            failed: state.has_failed,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct OneAgent {
+    /// The number of the agent, from 0 on.
+    agent: usize,
+}
+
+/// At most one of the last three is given.
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewLag {
+    /// The number of the agent, from 0 on.
+    agent: usize,
+    /// It applies each entry after this time on the server's clock: a duration such as `5s`.
+    time: Option<Span>,
+    /// It applies an entry when this many newer ones are there.
+    entries: Option<usize>,
+    /// It applies nothing, while this is true.
+    #[serde(default)]
+    hold: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct NewLink {
+    /// The number of the agent, from 0 on.
+    agent: usize,
+    /// The state of the link.
+    link: Name<LinkState>,
+}
+
+proconsul_engine::named! {
+    /// The state of the link between an agent and its clients.
+    #[derive(Clone, Copy)]
+    enum LinkState {
+        Up "up" "Requests and responses get through.",
+        Silent "silent" "Nothing gets through. What is sent meanwhile arrives when the link is up again.",
+        Cut "cut" "Connections are reset.",
+    }
+}
+
+impl Nouns for LinkState {
+    const NOUN: &'static str = "link";
+    const SCHEMA: &'static str = "Link";
+    const DESCRIPTION: &'static str = "The state of a link.";
+}
+
+/// # Errors
+/// There is no such agent.
+fn agent(control: &Controls, number: usize) -> Result<AgentHandle, Refused> {
+    let mut agents = control.agents();
+    if number >= agents.len() {
+        let last = agents.len() - 1;
+        return Err(Refused::missing(format!(
+            "there is no agent {number}, only 0 to {last}"
+        )));
+    }
+    Ok(agents.swap_remove(number))
+}
+
+async fn agents(control: Controls, _: Nothing) -> Result<Agents, Refused> {
+    let agents = control.agents();
+    Ok(Agents {
+        agents: agents.iter().map(AgentView::of).collect(),
+    })
+}
+
+async fn lag_agent(control: Controls, JsonBody(new): JsonBody<NewLag>) -> Result<Done, Refused> {
+    let lag = match (new.time, new.entries, new.hold) {
+        (None, None, false) => Lag::NextMessage,
+        (Some(Span(time)), None, false) => Lag::Time(time),
+        (None, Some(entries), false) => Lag::Entries(entries),
+        (None, None, true) => Lag::Hold,
+        _ => {
+            let one = "at most one of time, entries and hold is given";
+            return Err(Refused::input(one.to_owned()));
+        }
+    };
+    agent(&control, new.agent)?.lag(lag);
+    Ok(Done {})
+}
+
+async fn cut_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
+    agent(&control, one.agent)?.cut();
+    Ok(Done {})
+}
+
+async fn heal_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
+    agent(&control, one.agent)?.heal();
+    Ok(Done {})
+}
+
+async fn lead_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
+    agent(&control, one.agent)?.lead();
+    Ok(Done {})
+}
+
+async fn link_agent(control: Controls, JsonBody(new): JsonBody<NewLink>) -> Result<Done, Refused> {
+    let link = match new.link.0 {
+        LinkState::Up => Link::Up,
+        LinkState::Silent => Link::Silent,
+        LinkState::Cut => Link::Cut,
+    };
+    agent(&control, new.agent)?.set_link(link);
+    Ok(Done {})
+}
+
+async fn kill_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
+    let killed = agent(&control, one.agent)?;
+    if one.agent == 0 && control.all_addresses().control.is_none() {
+        return Err(Refused::unmet(
+            "this would close the control plane's own connection; start the server with a control port",
+        ));
+    }
+    let done = killed.kill_async().await;
+    done.map_err(|error| Refused::failed(error.to_string()))?;
+    Ok(Done {})
+}
+
+async fn start_agent(
+    control: Controls,
+    JsonBody(one): JsonBody<OneAgent>,
+) -> Result<Done, Refused> {
+    let started = agent(&control, one.agent)?.start_async().await;
+    started.map_err(|error| Refused::failed(error.to_string()))?;
+    Ok(Done {})
+}

@@ -1,0 +1,378 @@
+//! The agents of a datacenter: who runs, who reaches the others, and who leads (cluster.md).
+//!
+//! No raft runs here. There is one log, which nobody can lose; an agent that is cut off has an older view of it, and no
+//! leader to write to. The times are those that were measured on real clusters of 1.8.7.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::time::Duration;
+
+use crate::Change;
+use crate::catalog::registration::Registration;
+use crate::command::Command;
+use crate::command::effects::Note;
+use crate::ordered::OrderedSet;
+use crate::timestamp::Timestamp;
+
+/// The time until the others mark a silent agent as failed (cluster.md 1.33, 2.2).
+const FAILURE_NOTICED: Duration = Duration::from_millis(5800);
+/// The time until the others mark an agent as alive that is back (cluster.md 1.36, 2.2).
+const RETURN_NOTICED: Duration = Duration::from_millis(200);
+/// The time until a new leader is elected after the old one was killed (cluster.md 3.1).
+const ELECTION_AFTER_KILL: Duration = Duration::from_millis(3160);
+/// The same after it fell silent.
+const ELECTION_AFTER_SILENCE: Duration = Duration::from_millis(2500);
+/// The same when a lost quorum is back (cluster.md 4.8).
+const ELECTION_OF_QUORUM: Duration = Duration::from_millis(740);
+/// The entries that a new leader writes and nobody sees (cluster.md 3.19).
+const ENTRIES_OF_LEADER: u64 = 2;
+
+/// The agents of a datacenter. A lone agent has no members here, and always leads.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cluster {
+    members: Vec<Member>,
+    leader: Option<usize>,
+    /// Who led last.
+    led: usize,
+    due: OrderedSet<(Timestamp, ClusterDue)>,
+    /// How often something has changed.
+    changes: u64,
+}
+
+/// An agent, as the others know it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Member {
+    /// The name of its node.
+    pub node: String,
+    /// Whether it is a server, and votes.
+    pub is_server: bool,
+    /// Whether its process runs.
+    pub runs: bool,
+    /// Whether it is cut off from all others.
+    pub is_cut: bool,
+    /// Whether the others know that it has failed.
+    pub has_failed: bool,
+    /// Since when it has had no leader, and how it lost it.
+    pub lost: Option<(Timestamp, Loss)>,
+}
+
+/// How an agent loses its leader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loss {
+    /// The leader's process ended: its port refuses connections.
+    Refused,
+    /// The leader cannot be reached: nothing comes back.
+    Silent,
+    /// The agent led, and has lost the others.
+    Deposed,
+}
+
+/// What happens to the agents at a time.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Deserialize, serde::Serialize,
+)]
+pub enum ClusterDue {
+    /// A leader is elected.
+    Elect,
+    /// The others notice that the agent with this number has failed, or is back.
+    Notice(usize),
+}
+
+impl fmt::Display for ClusterDue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Elect => formatter.write_str("a leader is elected"),
+            Self::Notice(agent) => write!(formatter, "the others notice what agent {agent} does"),
+        }
+    }
+}
+
+/// A change of the agents, by their numbers. One that changes nothing, or concerns no agent, does nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ClusterCommand {
+    /// These agents are the datacenter's: names of nodes, and whether each is a server. The first leads.
+    Begin(Vec<(String, bool)>),
+    /// The agent is cut off from all others, or reaches them again.
+    Cut(usize, bool),
+    /// The process of the agent ends, or starts again with the data that it had.
+    Run(usize, bool),
+    /// The agent leads, if it is a server that the others reach.
+    Lead(usize),
+}
+
+impl Cluster {
+    /// Returns the agents; nothing for a lone one.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// Returns how often leadership or an agent has changed.
+    #[must_use]
+    pub fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns the number of the leader; `None` while there is none.
+    #[must_use]
+    pub fn leader(&self) -> Option<usize> {
+        match self.members.is_empty() {
+            true => Some(0),
+            false => self.leader,
+        }
+    }
+
+    /// Returns the number of the leader, or of the last one: who has not noticed yet that it is gone takes it for the
+    /// leader.
+    #[must_use]
+    pub fn last_leader(&self) -> usize {
+        self.leader.unwrap_or(self.led)
+    }
+
+    /// Whether an agent knows a leader that it can reach.
+    #[must_use]
+    pub fn has_leader(&self, agent: usize) -> bool {
+        self.leader
+            .is_some_and(|leader| leader == agent || self.is_connected(agent))
+            || self.members.is_empty()
+    }
+
+    /// Whether an agent runs and reaches the others.
+    #[must_use]
+    pub fn is_connected(&self, agent: usize) -> bool {
+        let member = self.members.get(agent);
+        member.is_none_or(|member| member.runs && !member.is_cut)
+    }
+
+    /// Returns the servers that run and reach each other.
+    fn electors(&self) -> Vec<usize> {
+        let servers = self.members.iter().enumerate();
+        let servers =
+            servers.filter(|(number, member)| member.is_server && self.is_connected(*number));
+        servers.map(|(number, _)| number).collect()
+    }
+
+    fn has_quorum(&self) -> bool {
+        let servers = self.members.iter().filter(|member| member.is_server);
+        2 * self.electors().len() > servers.count()
+    }
+
+    pub(crate) fn next_due(&self) -> Option<&(Timestamp, ClusterDue)> {
+        self.due.first()
+    }
+
+    pub(crate) fn all_due(&self) -> impl Iterator<Item = &(Timestamp, ClusterDue)> {
+        self.due.iter()
+    }
+
+    pub(crate) fn deadlines(&self) -> usize {
+        self.due.len()
+    }
+
+    pub(crate) fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        self.due = self
+            .due
+            .iter()
+            .map(|(at, due)| (at.carried(from, to), *due))
+            .collect();
+    }
+
+    pub(crate) fn drop_deadlines(&mut self) {
+        self.due = OrderedSet::new();
+    }
+
+    /// Removes a task, whenever it is due.
+    fn cancel(&mut self, unwanted: &ClusterDue) {
+        self.due = self
+            .due
+            .iter()
+            .filter(|(_, due)| due != unwanted)
+            .copied()
+            .collect();
+    }
+
+    fn schedule(&mut self, at: Timestamp, due: ClusterDue) {
+        self.cancel(&due);
+        self.due.insert((at, due));
+    }
+
+    /// Makes the leader, and who knows it, follow from who is connected. `loss` is how a leader is lost that is.
+    fn settle(&mut self, now: Timestamp, loss: Loss) {
+        self.changes += 1;
+        let quorum = self.has_quorum();
+        if let Some(leader) = self.leader
+            && !(quorum && self.is_connected(leader))
+        {
+            self.leader = None;
+            self.led = leader;
+            self.lose(leader, now, Loss::Deposed);
+            let wait = match loss {
+                Loss::Refused => ELECTION_AFTER_KILL,
+                Loss::Silent | Loss::Deposed => ELECTION_AFTER_SILENCE,
+            };
+            self.schedule(now.plus(wait), ClusterDue::Elect);
+        }
+        let elects = self.due.iter().any(|(_, due)| *due == ClusterDue::Elect);
+        match (self.leader, quorum) {
+            (None, true) if !elects => {
+                self.schedule(now.plus(ELECTION_OF_QUORUM), ClusterDue::Elect);
+            }
+            (None, false) => self.cancel(&ClusterDue::Elect),
+            _ => {}
+        }
+        for agent in 0..self.members.len() {
+            if self.has_leader(agent) {
+                self.members[agent].lost = None;
+            } else {
+                self.lose(agent, now, loss);
+            }
+        }
+    }
+
+    fn lose(&mut self, agent: usize, now: Timestamp, loss: Loss) {
+        self.members[agent].lost.get_or_insert((now, loss));
+    }
+
+    /// Changes an agent, if there is one with this number. `loss` is how others lose it, if it leads.
+    fn change(
+        &mut self,
+        now: Timestamp,
+        agent: usize,
+        loss: Loss,
+        change: impl FnOnce(&mut Member),
+    ) {
+        let was_connected = self.is_connected(agent);
+        if let Some(member) = self.members.get_mut(agent) {
+            change(member);
+            if self.is_connected(agent) != was_connected {
+                self.settle(now, loss);
+                self.notice_later(now, agent);
+            }
+        }
+    }
+
+    /// Schedules that the others notice that an agent has gone, or is back.
+    fn notice_later(&mut self, now: Timestamp, agent: usize) {
+        let notice = ClusterDue::Notice(agent);
+        match (self.is_connected(agent), self.members[agent].has_failed) {
+            (false, false) => self.schedule(now.plus(FAILURE_NOTICED), notice),
+            (true, true) => self.schedule(now.plus(RETURN_NOTICED), notice),
+            _ => self.cancel(&notice),
+        }
+    }
+}
+
+impl Command for ClusterCommand {
+    type Reply = ();
+    type Refused = Infallible;
+
+    fn run(self, change: &mut Change<'_>) -> Result<(), Infallible> {
+        let before = change.store.cluster.clone();
+        let now = change.now;
+        let cluster = &mut change.store.cluster;
+        match self {
+            Self::Begin(agents) => {
+                let member = |(node, is_server)| Member {
+                    node,
+                    is_server,
+                    runs: true,
+                    is_cut: false,
+                    has_failed: false,
+                    lost: None,
+                };
+                cluster.members = agents.into_iter().map(member).collect();
+                cluster.leader = Some(0);
+            }
+            Self::Cut(agent, is_cut) => {
+                cluster.change(now, agent, Loss::Silent, |member| member.is_cut = is_cut);
+            }
+            Self::Run(agent, runs) => {
+                cluster.change(now, agent, Loss::Refused, |member| member.runs = runs);
+            }
+            Self::Lead(agent) => {
+                let is_other = cluster.leader.is_some_and(|leader| leader != agent);
+                if is_other && cluster.electors().contains(&agent) {
+                    change.elect(agent);
+                }
+            }
+        }
+        change.agents_go_on_after(&before);
+        Ok(())
+    }
+}
+
+impl Change<'_> {
+    /// Runs a due task. Returns a note for the history.
+    pub(crate) fn cluster_due(&mut self, due: ClusterDue) -> Option<Note> {
+        let before = self.store.cluster.clone();
+        self.store.cluster.cancel(&due);
+        let words = match due {
+            ClusterDue::Elect => {
+                let first = self.store.cluster.electors().first().copied();
+                first.map(|agent| self.elect(agent))
+            }
+            ClusterDue::Notice(agent) => self.notice(agent),
+        };
+        self.agents_go_on_after(&before);
+        words.map(Note::CatalogChanged)
+    }
+
+    /// Makes a server the leader: every TTL starts anew, and lock-delays go on (cluster.md 3.16, 3.18).
+    fn elect(&mut self, agent: usize) -> String {
+        let cluster = &mut self.store.cluster;
+        cluster.leader = Some(agent);
+        cluster.settle(self.now, Loss::Silent);
+        let node = cluster.members[agent].node.clone();
+        self.store.start_ttls(self.now);
+        self.take_indexes(ENTRIES_OF_LEADER);
+        // What could not be written without a leader.
+        for number in 0..self.store.cluster.members.len() {
+            let is_due = !self
+                .store
+                .cluster
+                .all_due()
+                .any(|(_, due)| *due == ClusterDue::Notice(number));
+            if is_due {
+                self.notice(number);
+            }
+        }
+        format!("{node} leads")
+    }
+
+    /// Marks an agent as failed or alive, if that is new and there is a leader to write it.
+    fn notice(&mut self, agent: usize) -> Option<String> {
+        let cluster = &mut self.store.cluster;
+        let has_failed = !cluster.is_connected(agent);
+        if cluster.leader.is_none() || cluster.members[agent].has_failed == has_failed {
+            return None;
+        }
+        cluster.members[agent].has_failed = has_failed;
+        let node = cluster.members[agent].node.clone();
+        let mut alive = self.as_agent(agent, |change| change.registration_by_leader());
+        if has_failed {
+            for check in &mut alive.checks {
+                "critical".clone_into(&mut check.status);
+                "Agent not live or unreachable".clone_into(&mut check.output);
+            }
+        }
+        let is_known = self.store.catalog.nodes.contains_key(&node.to_lowercase());
+        if is_known || !has_failed {
+            self.enter(Registration {
+                skip_node_update: is_known,
+                ..alive
+            });
+        }
+        let words = if has_failed { "has failed" } else { "is alive" };
+        Some(format!("{node} {words}"))
+    }
+
+    /// Lets the tasks of the agents go on that have a leader again, as if no time had passed for them.
+    fn agents_go_on_after(&mut self, before: &Cluster) {
+        for (agent, member) in before.members.iter().enumerate() {
+            if let (Some((since, _)), true) = (member.lost, self.store.cluster.has_leader(agent)) {
+                let now = self.now;
+                self.as_agent(agent, |change| change.store.agent.carry(since, now));
+            }
+        }
+    }
+}
