@@ -1,0 +1,251 @@
+//! The agents that the rows are held against: three servers and a client agent, real or ours.
+
+use std::net::TcpListener;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use proconsul::{Server, Version};
+use proconsul_conformance::time::{Clock, RealClock, Stopwatch};
+use proconsul_conformance::wire::{self, Address, Outcome, Reply, Request};
+
+/// How many agents there are; the last one is a client agent.
+pub(crate) const AGENTS: usize = 4;
+/// The number of the client agent.
+pub(crate) const CLIENT: usize = 3;
+/// How long a real cluster may take to elect a leader, and to do other things that take time.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// The pause between two looks at something that is to change.
+const REST: Duration = Duration::from_millis(10);
+
+/// A datacenter of three servers and one client agent.
+pub(crate) struct Cluster {
+    pub(crate) name: &'static str,
+    addresses: Vec<Address>,
+    processes: Processes,
+    directory: Option<PathBuf>,
+}
+
+enum Processes {
+    Real(Vec<Child>, Started),
+    Own(Box<Server>),
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        if let Processes::Real(children, _) = &mut self.processes {
+            for child in children {
+                let _ = child.kill();
+                let _ = child.wait();
+            }
+        }
+        if let Some(directory) = &self.directory {
+            let _ = std::fs::remove_dir_all(directory);
+        }
+    }
+}
+
+impl Cluster {
+    /// Ours, whose time passes as it does for everybody.
+    pub(crate) fn own() -> Self {
+        let builder = Server::builder().version(Version::V1_8_7);
+        let server = builder.agents_and_clients(3, 1).start();
+        let server = server.expect("there are free ports");
+        let address = |agent: usize| {
+            let address = server.agent(agent).addr().to_string();
+            Address::parse(&address).expect("it is an address")
+        };
+        Self {
+            name: "proconsul",
+            addresses: (0..AGENTS).map(address).collect(),
+            processes: Processes::Own(Box::new(server)),
+            directory: None,
+        }
+    }
+
+    /// Real ones, at 127.0.0.1 to 127.0.0.4, once they have a leader and know each other.
+    pub(crate) fn real(binary: &Path) -> Self {
+        let directory =
+            std::env::temp_dir().join(format!("proconsul-cluster-{}", std::process::id()));
+        let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+        let started = Started {
+            binary: binary.to_owned(),
+            directory: directory.clone(),
+            ports,
+        };
+        let children = (0..AGENTS).map(|agent| started.start(agent)).collect();
+        let ports = started.ports.clone();
+        let address = |agent: usize| {
+            let address = format!("127.0.0.{}:{}", agent + 1, ports[0]);
+            Address::parse(&address).expect("it is an address")
+        };
+        let cluster = Self {
+            name: "Consul",
+            addresses: (0..AGENTS).map(address).collect(),
+            processes: Processes::Real(children, started),
+            directory: Some(directory),
+        };
+        cluster.until("all agents are in the catalog", || {
+            let nodes = cluster.asks(CLIENT, &Request::get("/v1/catalog/nodes?near=_agent"));
+            nodes.is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == AGENTS)
+        });
+        cluster
+    }
+
+    /// Kills an agent.
+    pub(crate) fn kill(&mut self, agent: usize) {
+        match &mut self.processes {
+            Processes::Real(children, _) => {
+                children[agent].kill().expect("it runs");
+                children[agent].wait().expect("it ends");
+            }
+            Processes::Own(server) => server.kill_agent(agent).expect("it closes"),
+        }
+    }
+
+    /// Starts an agent again that was killed, with the data that it had.
+    pub(crate) fn start(&mut self, agent: usize) {
+        match &mut self.processes {
+            Processes::Real(children, started) => children[agent] = started.start(agent),
+            Processes::Own(server) => server.start_agent(agent).expect("it opens"),
+        }
+    }
+
+    /// Asks an agent; `None` if it does not answer.
+    pub(crate) fn asks(&self, agent: usize, request: &Request) -> Option<Reply> {
+        match wire::exchange(&self.addresses[agent], request) {
+            Outcome::Reply(reply) => Some(reply),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn ask(&self, agent: usize, request: &Request) -> Reply {
+        let reply = self.asks(agent, request);
+        reply.unwrap_or_else(|| panic!("{}: agent {agent} answers {request:?}", self.name))
+    }
+
+    pub(crate) fn get(&self, agent: usize, target: &str) -> Reply {
+        self.ask(agent, &Request::get(target))
+    }
+
+    pub(crate) fn put(&self, agent: usize, target: &str, body: &str) -> Reply {
+        self.ask(agent, &Request::put(target, body))
+    }
+
+    pub(crate) fn address(&self, agent: usize) -> Address {
+        self.addresses[agent].clone()
+    }
+
+    /// Returns a session of the agent that is asked.
+    pub(crate) fn session(&self, agent: usize, body: &str) -> String {
+        let made = text(&self.put(agent, "/v1/session/create", body));
+        made.split('"')
+            .nth(3)
+            .unwrap_or_else(|| panic!("{made}"))
+            .to_owned()
+    }
+
+    /// Returns the number of the leader.
+    pub(crate) fn leader(&self) -> usize {
+        let leads = |agent: &usize| {
+            let own = self.asks(*agent, &Request::get("/v1/agent/self"));
+            own.is_some_and(|own| text(&own).contains(r#""leader":"true""#))
+        };
+        let leader = (0..CLIENT).find(leads);
+        leader.unwrap_or_else(|| panic!("{}: there is a leader", self.name))
+    }
+
+    /// Returns the servers that do not lead.
+    pub(crate) fn followers(&self) -> [usize; 2] {
+        let leader = self.leader();
+        [(leader + 1) % CLIENT, (leader + 2) % CLIENT]
+    }
+
+    /// Prints how long something took, and checks it.
+    #[expect(
+        clippy::print_stderr,
+        reason = "the times of both are shown side by side"
+    )]
+    pub(crate) fn took(&self, what: &str, took: Duration, expected: Range<Duration>) {
+        eprintln!("{}: {what} took {took:.2?}", self.name);
+        assert!(
+            expected.contains(&took),
+            "{}: {what} took {took:?}",
+            self.name
+        );
+    }
+
+    /// Waits until something holds. Returns how long that took.
+    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+        let begun = Stopwatch::start();
+        while !holds() {
+            let passed = begun.elapsed();
+            assert!(
+                passed < PATIENCE,
+                "{}: not within {PATIENCE:?}: {what}",
+                self.name
+            );
+            RealClock.pass(REST).expect("time passes");
+        }
+        begun.elapsed()
+    }
+}
+
+/// Returns the body of a reply as it would be without `?pretty`.
+pub(crate) fn text(reply: &Reply) -> String {
+    String::from_utf8_lossy(&reply.body).into_owned()
+}
+
+pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
+    reply.header(name).map(str::to_owned)
+}
+
+/// Returns a port that is free at all addresses.
+fn free_port() -> u16 {
+    loop {
+        let first = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
+        let port = first.local_addr().expect("it is bound").port();
+        let others = (2..=AGENTS).map(|last| TcpListener::bind(format!("127.0.0.{last}:{port}")));
+        if others.collect::<Result<Vec<_>, _>>().is_ok() {
+            return port;
+        }
+    }
+}
+
+/// What real agents are started with.
+struct Started {
+    binary: PathBuf,
+    directory: PathBuf,
+    /// For HTTP, RPC and gossip, at each address.
+    ports: Vec<u16>,
+}
+
+impl Started {
+    fn start(&self, agent: usize) -> Child {
+        let [http, server, serf] = &self.ports[..] else {
+            panic!("three ports");
+        };
+        let address = format!("127.0.0.{}", agent + 1);
+        let data = self.directory.join(agent.to_string());
+        std::fs::create_dir_all(&data).expect("a directory for its data");
+        let settings = format!(
+            "ports {{ http = {http} server = {server} serf_lan = {serf} serf_wan = -1 dns = -1 }} \
+         performance {{ raft_multiplier = 1 }} autopilot {{ cleanup_dead_servers = false }}"
+        );
+        let mut command = Command::new(&self.binary);
+        command
+            .args(["agent", "-log-level=err", "-node", &format!("s{agent}")])
+            .args(["-bind", &address, "-client", &address])
+            .arg("-data-dir")
+            .arg(&data)
+            .args(["-hcl", &settings, "-retry-interval=1s"])
+            .args(["-retry-join", &format!("127.0.0.1:{serf}")])
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if agent != CLIENT {
+            command.args(["-server", "-bootstrap-expect=3"]);
+        }
+        command.spawn().expect("it starts")
+    }
+}

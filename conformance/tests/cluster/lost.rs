@@ -1,0 +1,158 @@
+//! Agents that die (cluster.md 1.33 to 1.35, 3).
+
+use std::time::Duration;
+
+use proconsul_conformance::time::Stopwatch;
+use proconsul_conformance::wire::Request;
+
+use crate::agents::{CLIENT, Cluster, header, text};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+pub(crate) fn all(cluster: &mut Cluster) {
+    a_client_agent_dies(cluster);
+    the_leader_dies(cluster);
+    the_quorum_is_lost(cluster);
+}
+
+/// Rows 1.33 to 1.35: after some six seconds its sessions with serfHealth end, and the others go on.
+fn a_client_agent_dies(cluster: &mut Cluster) {
+    let bound = cluster.session(CLIENT, "{}");
+    let free = cluster.session(CLIENT, r#"{"Checks":[]}"#);
+    let leader = cluster.leader();
+    cluster.kill(CLIENT);
+    let info = |session: &str| text(&cluster.get(leader, &format!("/v1/session/info/{session}")));
+    let noticed = cluster.until("its session ends", || info(&bound).trim() == "[]");
+    cluster.took(
+        "an agent's failure, until it is noticed,",
+        noticed,
+        3 * SECOND..12 * SECOND,
+    );
+    assert!(info(&free).contains(&free), "{}", cluster.name);
+    let critical = text(&cluster.get(leader, "/v1/health/state/critical"));
+    assert!(
+        critical.contains("Agent not live or unreachable"),
+        "{}: {critical}",
+        cluster.name
+    );
+    let members = text(&cluster.get(leader, "/v1/agent/members"));
+    assert_eq!(
+        members.matches(r#""Status":4"#).count(),
+        1,
+        "{}: {members}",
+        cluster.name
+    );
+}
+
+/// Rows 3.1 to 3.4: refused at first, then held, then answered; stale reads go on.
+fn the_leader_dies(cluster: &mut Cluster) {
+    let leader = cluster.leader();
+    let [follower, other] = cluster.followers();
+    let holder = cluster.session(follower, r#"{"LockDelay":"15s"}"#);
+    let next = cluster.session(follower, "{}");
+    let ttl = cluster.session(other, r#"{"TTL":"10s","Behavior":"delete"}"#);
+    assert!(acquire(cluster, follower, &holder), "{}", cluster.name);
+    cluster.put(follower, &format!("/v1/session/destroy/{holder}"), "");
+    let destroyed = Stopwatch::start();
+    cluster.put(follower, "/v1/kv/kept", "kept");
+    let stale = |agent: usize| cluster.get(agent, "/v1/kv/kept?stale&raw");
+    cluster.until("the followers have it", || {
+        let kept = [follower, other].map(|agent| text(&stale(agent)) == "kept");
+        kept == [true; 2]
+    });
+    cluster.kill(leader);
+    let died = Stopwatch::start();
+    let refused = cluster.put(follower, "/v1/kv/lost", "x");
+    let refused = (refused.status, text(&refused));
+    assert!(
+        refused.0 == 500 && refused.1.starts_with("rpc error "),
+        "{}: {refused:?}",
+        cluster.name
+    );
+    cluster.until("a write succeeds", || {
+        let stale = cluster.get(follower, "/v1/kv/kept?stale&raw");
+        let says = (stale.status, text(&stale));
+        assert_eq!(says, (200, "kept".to_owned()), "{}", cluster.name);
+        cluster.put(follower, "/v1/kv/lost", "x").status == 200
+    });
+    let elected = Stopwatch::start();
+    cluster.took("a new leader", died.elapsed(), SECOND..8 * SECOND);
+    assert_ne!(cluster.leader(), leader, "{}", cluster.name);
+    assert!(!acquire(cluster, follower, &next), "{}", cluster.name);
+    state_goes_on(cluster, follower, (&next, destroyed), (&ttl, elected));
+}
+
+/// Rows 3.16 and 3.18: lock-delays go on, and TTLs start anew.
+fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: (&str, Stopwatch)) {
+    cluster.until("the lock-delay is over", || acquire(cluster, agent, next.0));
+    cluster.took(
+        "the lock-delay of 15 s",
+        next.1.elapsed(),
+        10 * SECOND..18 * SECOND,
+    );
+    cluster.until("the session lapses", || {
+        let info = format!("/v1/session/info/{}", ttl.0);
+        text(&cluster.get(agent, &info)).trim() == "[]"
+    });
+    cluster.took(
+        "a TTL of 10 s, from the new leader on,",
+        ttl.1.elapsed(),
+        18 * SECOND..23 * SECOND,
+    );
+}
+
+fn acquire(cluster: &Cluster, agent: usize, session: &str) -> bool {
+    let acquire = Request::put(&format!("/v1/kv/delayed?acquire={session}"), "x");
+    let acquired = cluster.asks(agent, &acquire);
+    acquired.is_some_and(|acquired| text(&acquired).trim() == "true")
+}
+
+/// Rows 4.1, 4.3 and 4.8: a lone leader steps down, answers stale reads alone, and takes writes when another is back.
+fn the_quorum_is_lost(cluster: &mut Cluster) {
+    let leader = cluster.leader();
+    let dead = |agent: &usize| {
+        cluster
+            .asks(*agent, &Request::get("/v1/agent/version"))
+            .is_none()
+    };
+    let last = (0..CLIENT).find(|agent| *agent != leader && !dead(agent));
+    let last = last.expect("two servers run");
+    cluster.put(leader, "/v1/kv/kept", "by two");
+    cluster.kill(last);
+    cluster.until("it steps down", || {
+        text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
+    });
+    let begun = Stopwatch::start();
+    let refused = cluster.put(leader, "/v1/kv/lost", "x");
+    let took = begun.elapsed();
+    assert_eq!(
+        (refused.status, text(&refused).as_str()),
+        (500, "No cluster leader"),
+        "{}",
+        cluster.name
+    );
+    cluster.took("a write without a quorum", took, 6 * SECOND..9 * SECOND);
+    let stale = cluster.get(leader, "/v1/kv/kept?stale&raw");
+    assert_eq!(
+        (stale.status, text(&stale).as_str()),
+        (200, "by two"),
+        "{}",
+        cluster.name
+    );
+    assert_eq!(
+        header(&stale, "X-Consul-KnownLeader").as_deref(),
+        Some("false")
+    );
+    let contact = header(&stale, "X-Consul-LastContact").and_then(|text| text.parse::<u64>().ok());
+    assert!(
+        contact.is_some_and(|contact| contact > 5000),
+        "{}: {contact:?}",
+        cluster.name
+    );
+    cluster.start(last);
+    let back = cluster.until("a write succeeds", || {
+        let written = cluster.asks(leader, &Request::put("/v1/kv/back", "x"));
+        written.is_some_and(|written| written.status == 200)
+    });
+    cluster.took("the return of the quorum", back, Duration::ZERO..8 * SECOND);
+}

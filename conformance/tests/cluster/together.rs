@@ -1,0 +1,352 @@
+//! One datacenter, all well (cluster.md 1).
+
+use std::thread;
+use std::time::Duration;
+
+use proconsul_conformance::time::Stopwatch;
+use proconsul_conformance::wire::{self, Outcome, Request};
+
+use crate::agents::{AGENTS, CLIENT, Cluster, header, text};
+
+pub(crate) fn all(cluster: &Cluster) {
+    writes_and_reads_are_the_leaders(cluster);
+    a_follower_is_one_entry_behind(cluster);
+    a_stale_session_comes_later(cluster);
+    conflicting_consistency_is_refused(cluster);
+    errors_say_who_passed_them_on(cluster);
+    blocked_queries_wake(cluster);
+    sessions_are_of_the_agent_that_is_asked(cluster);
+    checks_of_a_session_are_on_its_node(cluster);
+    the_servers_are_known_everywhere(cluster);
+    agents_say_who_they_are(cluster);
+    services_are_the_agents_own(cluster);
+}
+
+/// Rows 1.1, 1.2 and 1.3: no answer tells which agent was asked.
+fn writes_and_reads_are_the_leaders(cluster: &Cluster) {
+    for agent in 0..AGENTS {
+        let value = format!("by {agent}");
+        let written = cluster.put(agent, "/v1/kv/all", &value);
+        assert_eq!((written.status, text(&written).trim()), (200, "true"));
+        for name in [
+            "X-Consul-Index",
+            "X-Consul-KnownLeader",
+            "X-Consul-LastContact",
+        ] {
+            assert_eq!(header(&written, name), None, "{}: {name}", cluster.name);
+        }
+        for reader in 0..AGENTS {
+            for consistency in ["raw", "raw&consistent"] {
+                let read = cluster.get(reader, &format!("/v1/kv/all?{consistency}"));
+                assert_eq!(
+                    text(&read),
+                    value,
+                    "{}: written at {agent}, read at {reader}",
+                    cluster.name
+                );
+                assert_eq!(header(&read, "X-Consul-LastContact").as_deref(), Some("0"));
+                assert_eq!(
+                    header(&read, "X-Consul-KnownLeader").as_deref(),
+                    Some("true")
+                );
+            }
+        }
+        let stale = cluster.get(cluster.leader(), "/v1/kv/all?stale&raw");
+        assert_eq!(
+            text(&stale),
+            value,
+            "{}: the leader has no lag",
+            cluster.name
+        );
+        assert_eq!(header(&stale, "X-Consul-LastContact").as_deref(), Some("0"));
+    }
+}
+
+/// Row 1.4: directly after a write a follower shows what was before, nearly always, and has it soon.
+fn a_follower_is_one_entry_behind(cluster: &Cluster) {
+    const WRITES: usize = 20;
+    let [follower, other] = cluster.followers();
+    let mut old = 0;
+    for write in 0..WRITES {
+        let value = write.to_string();
+        cluster.put(other, "/v1/kv/behind", &value);
+        let read = cluster.get(follower, "/v1/kv/behind?stale&raw");
+        old += usize::from(text(&read) != value);
+        let took = cluster.until("the follower has it", || {
+            text(&cluster.get(follower, "/v1/kv/behind?stale&raw")) == value
+        });
+        assert!(took < Duration::from_secs(2), "{}: {took:?}", cluster.name);
+    }
+    assert!(
+        old > WRITES * 3 / 4,
+        "{}: {old} of {WRITES} reads were old",
+        cluster.name
+    );
+}
+
+/// Row 1.5.
+fn a_stale_session_comes_later(cluster: &Cluster) {
+    let [follower, _] = cluster.followers();
+    let session = cluster.session(follower, "{}");
+    let info = format!("/v1/session/info/{session}");
+    assert_eq!(
+        text(&cluster.get(follower, &format!("{info}?stale"))).trim(),
+        "[]",
+        "{}",
+        cluster.name
+    );
+    assert!(
+        text(&cluster.get(follower, &info)).contains(&session),
+        "{}",
+        cluster.name
+    );
+    cluster.until("it comes", || {
+        text(&cluster.get(follower, &format!("{info}?stale"))).contains(&session)
+    });
+}
+
+/// Row 1.6.
+fn conflicting_consistency_is_refused(cluster: &Cluster) {
+    for agent in 0..AGENTS {
+        let refused = cluster.get(agent, "/v1/kv/all?stale&consistent");
+        let expected = "Cannot specify ?stale with ?consistent, conflicting semantics.";
+        assert_eq!((refused.status, text(&refused).as_str()), (400, expected));
+    }
+}
+
+/// Rows 1.12 and 1.20: one prefix for each hop.
+fn errors_say_who_passed_them_on(cluster: &Cluster) {
+    let leader = cluster.leader();
+    let refused = |agent| text(&cluster.put(agent, "/v1/session/create", r#"{"Node":"none"}"#));
+    let plain = "Missing node registration";
+    for agent in 0..AGENTS {
+        let hops = refused(agent).matches("rpc error making call: ").count();
+        assert!(refused(agent).ends_with(plain));
+        match agent {
+            _ if agent == leader => assert_eq!(hops, 0, "{}", cluster.name),
+            CLIENT => assert!((1..=2).contains(&hops), "{}", cluster.name),
+            _ => assert_eq!(hops, 1, "{}: agent {agent}", cluster.name),
+        }
+        let gone = "/v1/session/renew/adf4238a-882b-9ddc-4a9d-5b6758e4159e";
+        let own = text(&cluster.put(agent, gone, ""));
+        assert!(own.starts_with("Session id '"), "{}: {own}", cluster.name);
+    }
+}
+
+/// Rows 1.13, 1.14 and 1.16: default queries wake with the write, a stale one of a follower when that applies it.
+fn blocked_queries_wake(cluster: &Cluster) {
+    let [follower, _] = cluster.followers();
+    cluster.put(0, "/v1/kv/wake", "before");
+    cluster.until("the follower has it", || {
+        text(&cluster.get(follower, "/v1/kv/wake?stale&raw")) == "before"
+    });
+    let read = cluster.get(0, "/v1/kv/wake");
+    let index = header(&read, "X-Consul-Index").expect("a read has one");
+    let begun = Stopwatch::start();
+    let waiting = |agent: usize, consistency: &str| {
+        let address = cluster.address(agent);
+        let target = format!("/v1/kv/wake?raw&index={index}&wait=20s{consistency}");
+        thread::spawn(
+            move || match wire::exchange(&address, &Request::get(&target)) {
+                Outcome::Reply(reply) => (reply, begun.elapsed()),
+                other => panic!("no answer: {other:?}"),
+            },
+        )
+    };
+    let defaults: Vec<_> = (0..AGENTS).map(|agent| waiting(agent, "")).collect();
+    let stale = waiting(follower, "&stale");
+    // Nothing tells when they wait: what comes before the write is answered by it, too.
+    cluster.put(follower, "/v1/kv/wake", "after");
+    let written = begun.elapsed();
+    for default in defaults {
+        let (reply, at) = default.join().expect("it ends");
+        assert_eq!(text(&reply), "after", "{}", cluster.name);
+        let late = at.saturating_sub(written);
+        assert!(late < Duration::from_secs(1), "{}: {late:?}", cluster.name);
+    }
+    let (reply, _) = stale.join().expect("it ends");
+    assert_eq!(text(&reply), "after", "{}", cluster.name);
+}
+
+/// Rows 1.18 and 1.19.
+fn sessions_are_of_the_agent_that_is_asked(cluster: &Cluster) {
+    for agent in 0..AGENTS {
+        let session = cluster.session(agent, r#"{"LockDelay":"0s"}"#);
+        let other = (agent + 1) % AGENTS;
+        let info = text(&cluster.get(other, &format!("/v1/session/info/{session}")));
+        let own = text(&cluster.get(agent, "/v1/agent/self"));
+        let own: serde_json::Value = serde_json::from_str(&own).expect("JSON");
+        let name = own["Config"]["NodeName"].as_str().expect("it has a name");
+        assert!(
+            info.contains(&format!(r#""Node":"{name}""#)),
+            "{}: {info}",
+            cluster.name
+        );
+        let acquire = format!("/v1/kv/held?acquire={session}");
+        for again in [agent, other] {
+            assert_eq!(text(&cluster.put(again, &acquire, "")).trim(), "true");
+        }
+        let held = text(&cluster.get(other, "/v1/kv/held"));
+        let locks = format!(r#""LockIndex":{}"#, agent + 1);
+        assert!(held.contains(&locks), "{}: {held}", cluster.name);
+        assert_eq!(
+            cluster
+                .put(other, &format!("/v1/session/renew/{session}"), "")
+                .status,
+            200
+        );
+        cluster.put(other, &format!("/v1/session/destroy/{session}"), "");
+        let renewed = cluster.put(agent, &format!("/v1/session/renew/{session}"), "");
+        assert_eq!(renewed.status, 404, "{}", cluster.name);
+    }
+}
+
+/// Row 1.20: a session with the check of a service on another node is refused.
+fn checks_of_a_session_are_on_its_node(cluster: &Cluster) {
+    let service = r#"{"Name":"web1","Check":{"TTL":"60s","Status":"passing"}}"#;
+    cluster.put(CLIENT, "/v1/agent/service/register", service);
+    let with = r#"{"Checks":["serfHealth","service:web1"]}"#;
+    let refused = cluster.put(cluster.leader(), "/v1/session/create", with);
+    let expected = "Missing check 'service:web1' registration";
+    assert_eq!(
+        (refused.status, text(&refused).as_str()),
+        (500, expected),
+        "{}",
+        cluster.name
+    );
+    cluster.session(CLIENT, with);
+    cluster.put(CLIENT, "/v1/agent/service/deregister/web1", "");
+}
+
+/// Rows 1.22 to 1.25 and 1.27.
+fn the_servers_are_known_everywhere(cluster: &Cluster) {
+    let leader = text(&cluster.get(0, "/v1/status/leader"));
+    for agent in 0..AGENTS {
+        assert_eq!(
+            text(&cluster.get(agent, "/v1/status/leader")),
+            leader,
+            "{}",
+            cluster.name
+        );
+        let peers = text(&cluster.get(agent, "/v1/status/peers"));
+        assert_eq!(peers.matches(":").count(), 3, "{}: {peers}", cluster.name);
+        assert!(peers.contains(leader.trim()), "{}: {peers}", cluster.name);
+        let raft = text(&cluster.get(agent, "/v1/operator/raft/configuration"));
+        assert_eq!(
+            raft.matches(r#""Voter":true"#).count(),
+            3,
+            "{}: {raft}",
+            cluster.name
+        );
+        assert_eq!(
+            raft.matches(r#""Leader":true"#).count(),
+            1,
+            "{}: {raft}",
+            cluster.name
+        );
+        let consul = text(&cluster.get(agent, "/v1/catalog/service/consul"));
+        assert_eq!(
+            consul.matches(r#""ServiceName":"consul""#).count(),
+            3,
+            "{}",
+            cluster.name
+        );
+        let members = text(&cluster.get(agent, "/v1/agent/members"));
+        let count = |part: &str| members.matches(part).count();
+        let counts = [
+            r#""Status":1"#,
+            r#""role":"consul""#,
+            r#""role":"node""#,
+            r#""expect":"3""#,
+        ]
+        .map(count);
+        assert_eq!(counts, [4, 3, 1, 3], "{}: {members}", cluster.name);
+    }
+    let health = || text(&cluster.get(0, "/v1/operator/autopilot/health"));
+    cluster.until("autopilot is well", || {
+        health().contains(r#""FailureTolerance":1"#)
+    });
+}
+
+/// Row 1.26.
+fn agents_say_who_they_are(cluster: &Cluster) {
+    let number = cluster.leader();
+    for agent in 0..AGENTS {
+        let own = text(&cluster.get(agent, "/v1/agent/self"));
+        let own: serde_json::Value = serde_json::from_str(&own).expect("JSON");
+        let (consul, raft) = (&own["Stats"]["consul"], &own["Stats"]["raft"]);
+        if agent == CLIENT {
+            assert_eq!(consul["known_servers"], "3", "{}: {consul}", cluster.name);
+            assert!(
+                raft.is_null() && own["Config"]["Server"] == false,
+                "{}",
+                cluster.name
+            );
+        } else {
+            assert_eq!(
+                consul["leader"] == "true",
+                agent == number,
+                "{}: {consul}",
+                cluster.name
+            );
+            let state = if agent == number {
+                "Leader"
+            } else {
+                "Follower"
+            };
+            assert_eq!(raft["state"], state, "{}: {raft}", cluster.name);
+            assert_eq!(raft["num_peers"], "2", "{}: {raft}", cluster.name);
+        }
+    }
+}
+
+/// Rows 1.28 to 1.31.
+fn services_are_the_agents_own(cluster: &Cluster) {
+    let service = r#"{"Name":"web2","Check":{"TTL":"60s","Status":"passing"}}"#;
+    let [follower, other] = cluster.followers();
+    cluster.put(CLIENT, "/v1/agent/service/register", service);
+    assert_eq!(
+        text(&cluster.get(other, "/v1/agent/services")).trim(),
+        "{}",
+        "{}",
+        cluster.name
+    );
+    let unknown = cluster.get(other, "/v1/agent/service/web2");
+    assert_eq!(
+        (unknown.status, text(&unknown).as_str()),
+        (404, "unknown service ID: web2")
+    );
+    let passed = cluster.put(other, "/v1/agent/check/pass/service:web2", "");
+    let expected = r#"CheckID "service:web2" does not have associated TTL"#;
+    assert_eq!(
+        (passed.status, text(&passed).as_str()),
+        (500, expected),
+        "{}",
+        cluster.name
+    );
+    assert_eq!(
+        cluster
+            .put(other, "/v1/agent/service/deregister/web2", "")
+            .status,
+        200
+    );
+    let missing = cluster.put(other, "/v1/agent/service/maintenance/web2?enable=true", "");
+    let expected = r#"No service registered with ID "web2""#;
+    assert_eq!(
+        (missing.status, text(&missing).as_str()),
+        (404, expected),
+        "{}",
+        cluster.name
+    );
+    cluster.put(follower, "/v1/agent/service/register", service);
+    let instances = || text(&cluster.get(other, "/v1/catalog/service/web2"));
+    assert_eq!(
+        instances().matches(r#""ServiceID":"web2""#).count(),
+        2,
+        "{}",
+        cluster.name
+    );
+    for agent in [CLIENT, follower] {
+        cluster.put(agent, "/v1/agent/service/deregister/web2", "");
+    }
+}
