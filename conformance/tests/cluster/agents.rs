@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use proconsul::{Server, Version};
@@ -104,6 +105,20 @@ impl Cluster {
         }
     }
 
+    /// Stops the process of an agent, or lets it go on.
+    pub(crate) fn pause(&self, agent: usize, stops: bool) {
+        match &self.processes {
+            Processes::Real(children, _) => {
+                let signal = if stops { "-STOP" } else { "-CONT" };
+                let kill = format!("kill {signal} {}", children[agent].id());
+                let sent = Command::new("sh").args(["-c", &kill]).status();
+                assert!(sent.expect("there is a shell").success());
+            }
+            Processes::Own(server) if stops => server.agent(agent).pause(),
+            Processes::Own(server) => server.agent(agent).resume(),
+        }
+    }
+
     /// Starts an agent again that was killed, with the data that it had.
     pub(crate) fn start(&mut self, agent: usize) {
         match &mut self.processes {
@@ -131,6 +146,15 @@ impl Cluster {
 
     pub(crate) fn put(&self, agent: usize, target: &str, body: &str) -> Reply {
         self.ask(agent, &Request::put(target, body))
+    }
+
+    /// Asks an agent in a thread of its own, which ends with the answer.
+    pub(crate) fn asked(&self, agent: usize, target: &str) -> JoinHandle<Option<Reply>> {
+        let (address, request) = (self.addresses[agent].clone(), Request::get(target));
+        thread::spawn(move || match wire::exchange(&address, &request) {
+            Outcome::Reply(reply) => Some(reply),
+            _ => None,
+        })
     }
 
     pub(crate) fn address(&self, agent: usize) -> Address {

@@ -10,9 +10,51 @@ use crate::agents::{CLIENT, Cluster, header, text};
 const SECOND: Duration = Duration::from_secs(1);
 
 pub(crate) fn all(cluster: &mut Cluster) {
+    a_follower_stops(cluster);
     a_client_agent_dies(cluster);
     the_leader_dies(cluster);
     the_quorum_is_lost(cluster);
+}
+
+/// Rows 2.1 to 2.3: the rest goes on, its failure is noticed, and it answers what was sent meanwhile when it goes on.
+fn a_follower_stops(cluster: &Cluster) {
+    let [follower, other] = cluster.followers();
+    let bound = cluster.session(follower, "{}");
+    cluster.put(other, "/v1/kv/stops", "before");
+    cluster.pause(follower, true);
+    let waits = cluster.asked(follower, "/v1/kv/stops?raw");
+    let stopped = Stopwatch::start();
+    cluster.until("its session ends", || {
+        assert_eq!(
+            cluster.put(other, "/v1/kv/stops", "after").status,
+            200,
+            "{}",
+            cluster.name
+        );
+        let info = format!("/v1/session/info/{bound}");
+        text(&cluster.get(other, &info)).trim() == "[]"
+    });
+    cluster.took(
+        "the failure of a follower, until it is noticed,",
+        stopped.elapsed(),
+        3 * SECOND..12 * SECOND,
+    );
+    cluster.pause(follower, false);
+    let answer = waits.join().expect("it ends").expect("it is answered");
+    assert_eq!(
+        (answer.status, text(&answer).as_str()),
+        (200, "after"),
+        "{}",
+        cluster.name
+    );
+    let back = cluster.until("it is well", || {
+        text(&cluster.get(other, "/v1/health/state/critical")).trim() == "[]"
+    });
+    cluster.took(
+        "the return of a follower, until it is noticed,",
+        back,
+        Duration::ZERO..5 * SECOND,
+    );
 }
 
 /// Rows 1.33 to 1.35: after some six seconds its sessions with serfHealth end, and the others go on.

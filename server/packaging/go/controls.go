@@ -722,6 +722,8 @@ type Record struct {
 	Kind Kind `json:"kind"`
 	// All of it in one line.
 	Text string `json:"text"`
+	// The number of the agent that a request came to, where there are several.
+	Agent uint64 `json:"agent,omitempty"`
 	// Why: of a wake, a refusal, a release, or the end of a session.
 	Cause string `json:"cause,omitempty"`
 	// The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it.
@@ -1361,6 +1363,14 @@ func (c *Controls) PassCheck(options PassCheckOptions) {
 	c.call("POST", "/checks/pass", nil, body, nil)
 }
 
+// PauseAgent stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+func (c *Controls) PauseAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/pause", nil, body, nil)
+}
+
 // Rate lets the clock run at a multiple of the machine's time.
 func (c *Controls) Rate(rate float64) Clock {
 	c.t.Helper()
@@ -1407,6 +1417,14 @@ func (c *Controls) Resume() Clock {
 	var answer Clock
 	c.call("POST", "/clock/resume", nil, nil, &answer)
 	return answer
+}
+
+// ResumeAgent lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+func (c *Controls) ResumeAgent(agent uint64) {
+	c.t.Helper()
+	body := given{}
+	body.set("agent", agent, true)
+	c.call("POST", "/agents/resume", nil, body, nil)
 }
 
 // RevokeToken deletes a token: from now on it is unknown.

@@ -490,6 +490,8 @@ export interface Record {
   kind: Kind;
   /** All of it in one line. */
   text: string;
+  /** The number of the agent that a request came to, where there are several. */
+  agent?: number | null;
   /** Why: of a wake, a refusal, a release, or the end of a session. */
   cause?: string | null;
   /** The number of the record that it follows from: of a request, of the end of a session, of a control. It is left out where the clock, or the test's own program, did it. */
@@ -802,6 +804,9 @@ export class Controls {
     /** The name of the check's node; the agent's own node when it is left out. */
     node?: string;
   }): Promise<void>;
+  /** Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+   * @param agent The number of the agent, from 0 on. */
+  pauseAgent(agent: number): Promise<void>;
   /** Lets the clock run at a multiple of the machine's time.
    * @param rate How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000. */
   rate(rate: number): Promise<Clock>;
@@ -817,6 +822,9 @@ export class Controls {
   restart(state: RestartState): Promise<AtIndex>;
   /** Lets the clock run as the machine's does. */
   resume(): Promise<Clock>;
+  /** Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+   * @param agent The number of the agent, from 0 on. */
+  resumeAgent(agent: number): Promise<void>;
   /** Deletes a token: from now on it is unknown.
    * @param token The SecretID or the AccessorID of the token. */
   revokeToken(token: string): Promise<void>;

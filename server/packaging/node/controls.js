@@ -198,6 +198,10 @@ export class Controls {
     return this.call("POST", "/checks/pass", { body: { check: options.check, node: options.node } });
   }
 
+  pauseAgent(agent) {
+    return this.call("POST", "/agents/pause", { body: { agent: agent } });
+  }
+
   rate(rate) {
     return this.call("POST", "/clock/rate", { body: { rate: rate } });
   }
@@ -220,6 +224,10 @@ export class Controls {
 
   resume() {
     return this.call("POST", "/clock/resume");
+  }
+
+  resumeAgent(agent) {
+    return this.call("POST", "/agents/resume", { body: { agent: agent } });
   }
 
   revokeToken(token) {

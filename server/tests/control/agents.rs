@@ -416,6 +416,34 @@ fn dns_is_answered_from_what_the_server_has_applied() {
 }
 
 #[test]
+fn a_paused_agent_answers_when_it_goes_on() {
+    let server = cluster();
+    put(&server, 0, "/v1/kv/k", "1");
+    server.advance(SECOND);
+    server.agent(0).pause();
+    let stale = parked(&server, 0, "GET", "/v1/kv/k?stale&raw");
+    server.advance(6 * SECOND);
+    assert!(server.agent(1).leads());
+    assert!(server.agent(0).state().has_failed);
+    put(&server, 1, "/v1/kv/k", "2");
+    server.agent(0).resume();
+    assert_eq!(join(stale).body, "1", "it had no time to hear of the rest");
+    server.advance(SECOND);
+    assert_eq!(get(&server, 0, "/v1/kv/k?stale&raw").body, "2");
+    assert!(!server.agent(0).state().has_failed);
+}
+
+#[test]
+fn every_agent_lists_the_events() {
+    let server = cluster();
+    put(&server, 1, "/v1/event/fire/deploy", "x");
+    for agent in 0..4 {
+        let listed = get(&server, agent, "/v1/event/list?stale").body;
+        assert!(listed.contains("deploy"), "agent {agent}: {listed}");
+    }
+}
+
+#[test]
 fn consuls_own_call_hands_leadership_over() {
     let builder = Server::builder().version(Version::V1_22_0).frozen();
     let server = builder.agents(2).start().expect("free ports");

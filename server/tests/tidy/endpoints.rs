@@ -157,7 +157,7 @@ pub(crate) const AREAS: &[Area] = &[
             ),
             (
                 "/v1/operator/raft/configuration /v1/operator/raft/peer /v1/operator/raft/transfer-leader",
-                "one server, which stays and leads",
+                "no server joins or leaves; another one of [several](agents.md) may lead",
             ),
             (
                 "/v1/operator/autopilot/configuration",

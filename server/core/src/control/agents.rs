@@ -177,6 +177,19 @@ impl AgentHandle {
         self.controls.faults.set_link_of_agent(self.number, link);
     }
 
+    /// Stops its process, as SIGSTOP does: it takes connections and answers nothing, and the others lose it. What is sent
+    /// meanwhile is answered after [`resume`](Self::resume) (cluster.md 2.3).
+    pub fn pause(&self) {
+        self.set_link(Link::Silent);
+        self.cut();
+    }
+
+    /// Lets its process go on, as SIGCONT does.
+    pub fn resume(&self) {
+        self.heal();
+        self.set_link(Link::Up);
+    }
+
     /// Ends its process, as `kill -9` does: its connections are closed and new ones refused, and the others lose it. It
     /// keeps what it has for [`start_async`](Self::start_async).
     ///

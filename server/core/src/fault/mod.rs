@@ -87,6 +87,12 @@ impl<'a> Seen<'a> {
             agent: request.context.agent,
         }
     }
+
+    /// Whether the agent answers by itself, of what it alone knows.
+    fn is_for_agent(&self) -> bool {
+        let own = [&b"/v1/agent/"[..], b"/v1/event/", b"/v1/status/"];
+        own.iter().any(|path| self.path.starts_with(path))
+    }
 }
 
 /// Hands a request to whoever plans its faults.
@@ -214,11 +220,10 @@ fn passed_on(
     reply: Result<Reply, Failure>,
 ) -> Result<Reply, Failure> {
     reply.map_err(|mut failure| {
-        let own = [&b"/v1/agent/"[..], b"/v1/event/", b"/v1/status/"];
         let is_own = context.configs.len() == 1
             || seen.is_stale
             || context.engine.cluster().leader() == Some(context.agent)
-            || own.iter().any(|path| seen.path.starts_with(path));
+            || seen.is_for_agent();
         if !is_own {
             failure.passed_on();
         }
@@ -228,7 +233,7 @@ fn passed_on(
 
 /// Lets a stale read see what the server has applied that it came to. Returns the number of that server.
 fn see_as_agent(request: &mut Request, seen: &Seen<'_>) -> Option<usize> {
-    if !seen.is_stale || seen.path.starts_with(b"/v1/agent/") {
+    if !seen.is_stale || seen.is_for_agent() {
         return None;
     }
     request.context = request.context.view().map(Arc::clone)?;

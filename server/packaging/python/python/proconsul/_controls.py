@@ -560,6 +560,8 @@ class Record(TypedDict):
     """What kind of record this is."""
     text: str
     """All of it in one line."""
+    agent: NotRequired[int | None]
+    """The number of the agent that a request came to, where there are several."""
     cause: NotRequired[str | None]
     """Why: of a wake, a refusal, a release, or the end of a session."""
     caused_by: NotRequired[int | None]
@@ -1026,6 +1028,13 @@ class Controls:
         """
         self._call("POST", "/checks/pass", body=_given({"check": check, "node": node}))
 
+    def pause_agent(self, agent: int) -> None:
+        """Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/pause", body=_given({"agent": agent}))
+
     def rate(self, rate: float) -> Clock:
         """Lets the clock run at a multiple of the machine's time.
 
@@ -1058,6 +1067,13 @@ class Controls:
     def resume(self) -> Clock:
         """Lets the clock run as the machine's does."""
         return self._call("POST", "/clock/resume")
+
+    def resume_agent(self, agent: int) -> None:
+        """Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+
+        agent: The number of the agent, from 0 on.
+        """
+        self._call("POST", "/agents/resume", body=_given({"agent": agent}))
 
     def revoke_token(self, token: str) -> None:
         """Deletes a token: from now on it is unknown.
@@ -1348,6 +1364,10 @@ class AsyncControls:
         """As `Controls.pass_check`."""
         return await asyncio.to_thread(self.sync.pass_check, check=check, node=node)
 
+    async def pause_agent(self, agent: int) -> None:
+        """As `Controls.pause_agent`."""
+        return await asyncio.to_thread(self.sync.pause_agent, agent=agent)
+
     async def rate(self, rate: float) -> Clock:
         """As `Controls.rate`."""
         return await asyncio.to_thread(self.sync.rate, rate=rate)
@@ -1371,6 +1391,10 @@ class AsyncControls:
     async def resume(self) -> Clock:
         """As `Controls.resume`."""
         return await asyncio.to_thread(self.sync.resume)
+
+    async def resume_agent(self, agent: int) -> None:
+        """As `Controls.resume_agent`."""
+        return await asyncio.to_thread(self.sync.resume_agent, agent=agent)
 
     async def revoke_token(self, token: str) -> None:
         """As `Controls.revoke_token`."""

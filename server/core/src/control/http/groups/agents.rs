@@ -22,6 +22,10 @@ calls! {
     POST "/agents/lead" lead_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
     /// Sets the link between an agent and its clients.
     POST "/agents/link" link_agent, example { "agent": 1, "link": "silent" }, refuses 404 NO_AGENT;
+    /// Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+    POST "/agents/pause" pause_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
+    /// Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+    POST "/agents/resume" resume_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
     /// Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
     POST "/agents/kill" kill_agent, example { "agent": 1 }, refuses 404 NO_AGENT, refuses 409 "It would cut off the control plane.";
     /// Starts the process of an agent again, with the data that it had.
@@ -178,6 +182,22 @@ async fn link_agent(control: Controls, JsonBody(new): JsonBody<NewLink>) -> Resu
         LinkState::Cut => Link::Cut,
     };
     agent(&control, new.agent)?.set_link(link);
+    Ok(Done {})
+}
+
+async fn pause_agent(
+    control: Controls,
+    JsonBody(one): JsonBody<OneAgent>,
+) -> Result<Done, Refused> {
+    agent(&control, one.agent)?.pause();
+    Ok(Done {})
+}
+
+async fn resume_agent(
+    control: Controls,
+    JsonBody(one): JsonBody<OneAgent>,
+) -> Result<Done, Refused> {
+    agent(&control, one.agent)?.resume();
     Ok(Done {})
 }
 

@@ -446,6 +446,16 @@ public abstract class Controls {
     }
 
     /**
+     * Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void pauseAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/pause", null, given);
+    }
+
+    /**
      * Lets the clock run at a multiple of the machine's time.
      * @param rate How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000.
      */
@@ -486,6 +496,16 @@ public abstract class Controls {
     /** Lets the clock run as the machine's does. */
     public Clock resume() {
         return Clock.of(call("POST", "/clock/resume", null, null));
+    }
+
+    /**
+     * Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void resumeAgent(long agent) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("agent", agent);
+        call("POST", "/agents/resume", null, given);
     }
 
     /**
@@ -2100,6 +2120,11 @@ public abstract class Controls {
         /** All of it in one line. */
         public String text() {
             return field("text", String.class::cast);
+        }
+
+        /** The number of the agent that a request came to, where there are several. */
+        public Long agent() {
+            return field("agent", Fields::whole);
         }
 
         /** Why: of a wake, a refusal, a release, or the end of a session. */
