@@ -1,6 +1,7 @@
 //! The agents that the rows are held against: three servers and a client agent, real or ours.
 
-use std::net::TcpListener;
+use std::fs::File;
+use std::net::{TcpListener, UdpSocket};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -15,7 +16,11 @@ use proconsul_conformance::wire::{self, Address, Outcome, Reply, Request};
 pub(crate) const AGENTS: usize = 4;
 /// The number of the client agent.
 pub(crate) const CLIENT: usize = 3;
-/// How long a real cluster may take to elect a leader, and to do other things that take time.
+/// How often real agents are started until they come up.
+const ATTEMPTS: usize = 3;
+/// How long they may take to.
+const COMES_UP: Duration = Duration::from_secs(40);
+/// How long what takes time may take.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause between two looks at something that is to change.
 const REST: Duration = Duration::from_millis(10);
@@ -65,33 +70,54 @@ impl Cluster {
         }
     }
 
-    /// Real ones, at 127.0.0.1 to 127.0.0.4, once they have a leader and know each other.
+    /// Real ones, at 127.0.0.1 to 127.0.0.4, once they have a leader and know each other. A port may be taken meanwhile, and
+    /// then they are started again.
     pub(crate) fn real(binary: &Path) -> Self {
-        let directory =
-            std::env::temp_dir().join(format!("proconsul-cluster-{}", std::process::id()));
-        let ports: Vec<u16> = (0..3).map(|_| free_port()).collect();
+        let mut logs = String::new();
+        for attempt in 0..ATTEMPTS {
+            let cluster = Self::started(binary, attempt);
+            let all_known = cluster.comes(COMES_UP, || {
+                let nodes = cluster.asks(CLIENT, &Request::get("/v1/catalog/nodes"));
+                nodes.is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == AGENTS)
+            });
+            if all_known {
+                return cluster;
+            }
+            logs = cluster.logs();
+        }
+        panic!("three servers and a client agent do not come up:\n{logs}");
+    }
+
+    fn started(binary: &Path, attempt: usize) -> Self {
+        let name = format!("proconsul-cluster-{}-{attempt}", std::process::id());
+        let directory = std::env::temp_dir().join(name);
         let started = Started {
             binary: binary.to_owned(),
             directory: directory.clone(),
-            ports,
+            ports: free_ports(attempt),
         };
-        let children = (0..AGENTS).map(|agent| started.start(agent)).collect();
-        let ports = started.ports.clone();
         let address = |agent: usize| {
-            let address = format!("127.0.0.{}:{}", agent + 1, ports[0]);
+            let address = format!("127.0.0.{}:{}", agent + 1, started.ports[0]);
             Address::parse(&address).expect("it is an address")
         };
-        let cluster = Self {
+        Self {
             name: "Consul",
             addresses: (0..AGENTS).map(address).collect(),
-            processes: Processes::Real(children, started),
+            processes: Processes::Real(
+                (0..AGENTS).map(|agent| started.start(agent)).collect(),
+                started,
+            ),
             directory: Some(directory),
-        };
-        cluster.until("all agents are in the catalog", || {
-            let nodes = cluster.asks(CLIENT, &Request::get("/v1/catalog/nodes?near=_agent"));
-            nodes.is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == AGENTS)
+        }
+    }
+
+    /// Returns what real agents have logged.
+    fn logs(&self) -> String {
+        let logs = (0..AGENTS).map(|agent| {
+            let directory = self.directory.as_ref()?;
+            std::fs::read_to_string(directory.join(agent.to_string()).join("log")).ok()
         });
-        cluster
+        logs.flatten().collect()
     }
 
     /// Kills an agent.
@@ -201,18 +227,26 @@ impl Cluster {
     }
 
     /// Waits until something holds. Returns how long that took.
-    pub(crate) fn until(&self, what: &str, mut holds: impl FnMut() -> bool) -> Duration {
+    pub(crate) fn until(&self, what: &str, holds: impl FnMut() -> bool) -> Duration {
+        let begun = Stopwatch::start();
+        assert!(
+            self.comes(PATIENCE, holds),
+            "{}: not within {PATIENCE:?}: {what}",
+            self.name
+        );
+        begun.elapsed()
+    }
+
+    /// Waits until something holds, for this long. Returns whether it does.
+    fn comes(&self, within: Duration, mut holds: impl FnMut() -> bool) -> bool {
         let begun = Stopwatch::start();
         while !holds() {
-            let passed = begun.elapsed();
-            assert!(
-                passed < PATIENCE,
-                "{}: not within {PATIENCE:?}: {what}",
-                self.name
-            );
+            if begun.elapsed() > within {
+                return false;
+            }
             RealClock.pass(REST).expect("time passes");
         }
-        begun.elapsed()
+        true
     }
 }
 
@@ -225,16 +259,18 @@ pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.header(name).map(str::to_owned)
 }
 
-/// Returns a port that is free at all addresses.
-fn free_port() -> u16 {
-    loop {
-        let first = TcpListener::bind("127.0.0.1:0").expect("there is a free port");
-        let port = first.local_addr().expect("it is bound").port();
-        let others = (2..=AGENTS).map(|last| TcpListener::bind(format!("127.0.0.{last}:{port}")));
-        if others.collect::<Result<Vec<_>, _>>().is_ok() {
-            return port;
-        }
-    }
+/// Returns three ports that are free at all addresses, for TCP and UDP. They are below those that a system gives by itself, so
+/// nobody else gets them meanwhile by asking for any.
+fn free_ports(attempt: usize) -> Vec<u16> {
+    let process = std::process::id() as usize;
+    let candidates = (0..4000).map(|step| 12_000 + (process * 89 + attempt * 997 + step) % 18_000);
+    let candidates = candidates.filter_map(|port| u16::try_from(port).ok());
+    let is_free = |port: &u16| {
+        let each = (1..=AGENTS).map(|last| format!("127.0.0.{last}:{port}"));
+        let free = |at: &String| TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok();
+        each.into_iter().all(|at| free(&at))
+    };
+    candidates.filter(is_free).take(3).collect()
 }
 
 /// What real agents are started with.
@@ -259,13 +295,13 @@ impl Started {
         );
         let mut command = Command::new(&self.binary);
         command
-            .args(["agent", "-log-level=err", "-node", &format!("s{agent}")])
+            .args(["agent", "-log-level=warn", "-node", &format!("s{agent}")])
             .args(["-bind", &address, "-client", &address])
             .arg("-data-dir")
             .arg(&data)
             .args(["-hcl", &settings, "-retry-interval=1s"])
             .args(["-retry-join", &format!("127.0.0.1:{serf}")])
-            .stdout(Stdio::null())
+            .stdout(File::create(data.join("log")).expect("a file for its log"))
             .stderr(Stdio::null());
         if agent != CLIENT {
             command.args(["-server", "-bootstrap-expect=3"]);
