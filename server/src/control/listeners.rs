@@ -21,7 +21,7 @@ impl Server {
         parked::park_on(self.accept_connections_async())
     }
 
-    /// Ends the process of an agent: see [`AgentHandle::kill_async`].
+    /// Ends the process of an agent: see [`AgentHandle::kill_async`](super::AgentHandle::kill_async).
     ///
     /// # Errors
     /// As [`refuse_connections`](Self::refuse_connections).
@@ -32,7 +32,7 @@ impl Server {
         parked::park_on(self.agent(agent).kill_async())
     }
 
-    /// Starts an agent again that was killed: see [`AgentHandle::start_async`].
+    /// Starts an agent again that was killed: see [`AgentHandle::start_async`](super::AgentHandle::start_async).
     ///
     /// # Errors
     /// As [`accept_connections`](Self::accept_connections).
