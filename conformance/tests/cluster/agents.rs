@@ -174,17 +174,13 @@ impl Cluster {
         self.ask(agent, &Request::put(target, body))
     }
 
-    /// Asks an agent in a thread of its own, which ends with the answer.
+    /// Asks an agent in another thread. Joining the thread returns the answer.
     pub(crate) fn asked(&self, agent: usize, target: &str) -> JoinHandle<Option<Reply>> {
         let (address, request) = (self.addresses[agent].clone(), Request::get(target));
         thread::spawn(move || match wire::exchange(&address, &request) {
             Outcome::Reply(reply) => Some(reply),
             _ => None,
         })
-    }
-
-    pub(crate) fn address(&self, agent: usize) -> Address {
-        self.addresses[agent].clone()
     }
 
     /// Returns a session of the agent that is asked.
@@ -250,7 +246,7 @@ impl Cluster {
     }
 }
 
-/// Returns the body of a reply as it would be without `?pretty`.
+/// Returns the body of a reply.
 pub(crate) fn text(reply: &Reply) -> String {
     String::from_utf8_lossy(&reply.body).into_owned()
 }
@@ -259,16 +255,15 @@ pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.header(name).map(str::to_owned)
 }
 
-/// Returns three ports that are free at all addresses, for TCP and UDP. They are below those that a system gives by itself, so
-/// nobody else gets them meanwhile by asking for any.
+/// Returns three ports that are free at all addresses, for TCP and UDP. The system gives no port of this range by itself.
 fn free_ports(attempt: usize) -> Vec<u16> {
     let process = std::process::id() as usize;
     let candidates = (0..4000).map(|step| 12_000 + (process * 89 + attempt * 997 + step) % 18_000);
     let candidates = candidates.filter_map(|port| u16::try_from(port).ok());
     let is_free = |port: &u16| {
-        let each = (1..=AGENTS).map(|last| format!("127.0.0.{last}:{port}"));
+        let mut each = (1..=AGENTS).map(|last| format!("127.0.0.{last}:{port}"));
         let free = |at: &String| TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok();
-        each.into_iter().all(|at| free(&at))
+        each.all(|at| free(&at))
     };
     candidates.filter(is_free).take(3).collect()
 }

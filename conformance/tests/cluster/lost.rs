@@ -1,4 +1,4 @@
-//! Agents that die (cluster.md 1.33 to 1.35, 3).
+//! Agents that stop and die (cluster.md 1.33, 1.35, 2, 3, 4).
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn a_follower_stops(cluster: &Cluster) {
     );
 }
 
-/// Rows 1.33 to 1.35: after some six seconds its sessions with serfHealth end, and the others go on.
+/// Rows 1.33 and 1.35: after some six seconds its sessions with serfHealth end, and the others go on.
 fn a_client_agent_dies(cluster: &mut Cluster) {
     let bound = cluster.session(CLIENT, "{}");
     let free = cluster.session(CLIENT, r#"{"Checks":[]}"#);
@@ -86,7 +86,7 @@ fn a_client_agent_dies(cluster: &mut Cluster) {
     );
 }
 
-/// Rows 3.1 to 3.4: refused at first, then held, then answered; stale reads go on.
+/// Rows 3.1 and 3.3: refused at first, and answered by a new leader; stale reads go on meanwhile (3.2).
 fn the_leader_dies(cluster: &mut Cluster) {
     let leader = cluster.leader();
     let [follower, other] = cluster.followers();

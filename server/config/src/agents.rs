@@ -89,10 +89,9 @@ impl fmt::Display for AgentCounts {
 }
 
 impl Config {
-    /// Returns the configuration of each agent, servers first. That of the first is this one, a server if there are
-    /// others. The names of the others end in
-    /// their number, and each port is 10 higher than that of the agent before, unless it is a free one. What the first one
-    /// has of services and data is not the others'.
+    /// Returns the configuration of each agent, servers first. The first has this configuration, and is a server if there
+    /// are others. The name of each other agent ends in its number. Each of its ports is 10 higher than that of the agent
+    /// before; 0 stays a free one. Only the first has the services and checks.
     #[must_use]
     pub fn of_agents(&self) -> Vec<Config> {
         let numbers = 0..self.agents.total();

@@ -54,7 +54,7 @@ pub struct Config {
     pub dev: bool,
     /// Whether the agent is a server and not a client (`server`). Default: true.
     pub server: bool,
-    /// How many agents the datacenter has, beside this one. Default: one alone.
+    /// How many agents the datacenter has, this one among them. Default: one alone.
     pub agents: AgentCounts,
 
     /// Where HTTP is served (`client_addr`, `addresses.http`, `ports.http`); none at all disables it.

@@ -1214,7 +1214,7 @@ func (c *Controls) Jump(by time.Duration) Caused {
 	return answer
 }
 
-// KillAgent ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+// KillAgent ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
 func (c *Controls) KillAgent(agent uint64) {
 	c.t.Helper()
 	body := given{}

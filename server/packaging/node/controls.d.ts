@@ -747,7 +747,7 @@ export class Controls {
   /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
    * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
   jump(by: Duration): Promise<Caused>;
-  /** Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+  /** Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
    * @param agent The number of the agent, from 0 on. */
   killAgent(agent: number): Promise<void>;
   /** Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far. */

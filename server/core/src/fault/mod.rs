@@ -88,7 +88,7 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Whether the agent answers by itself, of what it alone knows.
+    /// Whether the agent answers without the leader, from its own state.
     fn is_for_agent(&self) -> bool {
         let own = [&b"/v1/agent/"[..], b"/v1/event/", b"/v1/status/"];
         own.iter().any(|path| self.path.starts_with(path))

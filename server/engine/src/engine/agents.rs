@@ -21,8 +21,7 @@ pub struct Contact {
 }
 
 impl Engine {
-    /// Gives each agent a view of its own. They have started, and are the datacenter's from now on: names of nodes, and whether
-    /// each is a server.
+    /// Begins a datacenter of these agents, which have started. Each has the name of its node, and whether it is a server.
     pub fn begin_cluster(&self, agents: Vec<(String, bool)>) {
         self.mutate(|mutation| {
             let count = agents.len();
@@ -117,7 +116,7 @@ impl Mutation<'_> {
         }
     }
 
-    /// Makes all servers have the state that has been exchanged. Returns those who wait on one.
+    /// Gives all servers the new state after an exchange. Returns their waiters.
     pub(super) fn exchange_replicas(&mut self) -> Vec<Arc<WakeSignal>> {
         let (replicas, store) = self.state().replicas();
         let each = replicas.iter_mut().map(|replica| replica.exchange(store));

@@ -115,9 +115,8 @@ impl Engine {
     /// Counts and measures with these settings.
     #[must_use]
     pub fn with_metrics(mut self, settings: MetricsSettings) -> Self {
-        if let Some(shared) = Arc::get_mut(&mut self.shared) {
-            shared.metrics = Metrics::new(settings);
-        }
+        let shared = Arc::get_mut(&mut self.shared);
+        shared.expect("a new engine has no other views").metrics = Metrics::new(settings);
         self
     }
 

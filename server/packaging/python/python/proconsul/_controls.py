@@ -947,7 +947,7 @@ class Controls:
         return self._call("POST", "/clock/jump", body=_given({"by": _duration(by)}))
 
     def kill_agent(self, agent: int) -> None:
-        """Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+        """Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
 
         agent: The number of the agent, from 0 on.
         """

@@ -26,7 +26,7 @@ calls! {
     POST "/agents/pause" pause_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
     /// Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
     POST "/agents/resume" resume_agent, example { "agent": 1 }, refuses 404 NO_AGENT;
-    /// Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+    /// Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
     POST "/agents/kill" kill_agent, example { "agent": 1 }, refuses 404 NO_AGENT, refuses 409 "It would cut off the control plane.";
     /// Starts the process of an agent again, with the data that it had.
     POST "/agents/start" start_agent, example { "agent": 1 }, refuses 404 NO_AGENT;

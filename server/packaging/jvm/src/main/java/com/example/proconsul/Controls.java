@@ -316,7 +316,7 @@ public abstract class Controls {
     }
 
     /**
-     * Ends the process of an agent, as `kill -9` does. That of the first one only if the control plane has a port of its own.
+     * Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
      * @param agent The number of the agent, from 0 on.
      */
     public void killAgent(long agent) {
