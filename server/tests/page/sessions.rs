@@ -72,11 +72,23 @@ fn what_is_selected_stays_selected() {
     };
     let id = page.session("worker-a");
     page.acquire("job", &id);
-    for (view, selected) in [
-        (format!("dc1/sessions?id={id}"), ".pane dd .mono"),
-        ("dc1/kv?key=job".to_owned(), ".card dd .mono"),
+    // What the view shows when all that it asks for is there.
+    for (view, selected, complete) in [
+        (
+            format!("dc1/sessions?id={id}"),
+            ".pane dd .mono",
+            ["Expires in", "Holds 1 key"].as_slice(),
+        ),
+        (
+            "dc1/kv?key=job".to_owned(),
+            ".card dd .mono",
+            &["Node", "Expires in", "Waiting for it"],
+        ),
     ] {
         page.open(&view);
+        for text in complete {
+            page.sees(text);
+        }
         page.until(&format!(
             "document.querySelector('{selected}')?.textContent === '{id}'"
         ));
