@@ -5,7 +5,7 @@ use proconsul_config::Config;
 use crate::https::Tls;
 use crate::run::StartError;
 
-pub use crate::control::{Address, Addresses, reachable};
+pub use crate::control::{Address, Addresses, AgentAddresses, DatacenterAddresses, reachable};
 pub use crate::https::DevCertificates;
 #[cfg(feature = "https")]
 pub use crate::https::Signed;

@@ -99,15 +99,23 @@ impl Config {
     }
 
     fn of_agent(&self, number: usize) -> Config {
-        let mut config = self.clone();
-        config.server = match self.agents.is_lone() {
+        let mut config = self.with_ports_of(number);
+        config.server = match self.is_lone() {
             true => self.server,
             false => number < self.agents.servers,
         };
-        if number == 0 {
-            return config;
+        if number > 0 {
+            let seed = self.seed.unwrap_or_default().wrapping_add(number as u64);
+            config.node_name = format!("{}-{number}", self.node_name);
+            config.node_id = Config::node_id_from_seed(seed);
+            config.services.clear();
+            config.checks.clear();
         }
-        let seed = self.seed.unwrap_or_default().wrapping_add(number as u64);
+        config
+    }
+
+    /// Returns this configuration with the ports of the agent with this number, counted over all datacenters.
+    pub(crate) fn with_ports_of(&self, number: usize) -> Config {
         let up = PORTS_APART * u16::try_from(number).unwrap_or_default();
         let higher = |port: u16| match port {
             0 => 0,
@@ -116,22 +124,21 @@ impl Config {
         let address = |at: &SocketAddr| SocketAddr::new(at.ip(), higher(at.port()));
         let listener = |listener: &Listener| match listener {
             Listener::Tcp(at) => Listener::Tcp(address(at)),
+            Listener::Unix(path) if number == 0 => Listener::Unix(path.clone()),
             Listener::Unix(path) => {
                 let mut path = path.clone().into_os_string();
                 path.push(format!(".{number}"));
                 Listener::Unix(path.into())
             }
         };
-        config.node_name = format!("{}-{number}", self.node_name);
-        config.node_id = Config::node_id_from_seed(seed);
+        let mut config = self.clone();
         config.listeners = self.listeners.iter().map(listener).collect();
         config.https.listeners = self.https.listeners.iter().map(listener).collect();
         config.dns.listeners = self.dns.listeners.iter().map(address).collect();
+        config.control_port = self.control_port.map(higher);
         config.server_port = higher(self.server_port);
         config.serf_lan_port = higher(self.serf_lan_port);
         config.serf_wan_port = self.serf_wan_port.map(higher);
-        config.services.clear();
-        config.checks.clear();
         config
     }
 }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use crate::acl::AclConfig;
 use crate::agents::AgentCounts;
 use crate::data::DataFiles;
+use crate::datacenters::DatacenterNames;
 use crate::definition::{CheckDefinition, Defined, DefinitionRules, ServiceDefinition};
 use crate::dns::DnsConfig;
 use crate::epoch::Epoch;
@@ -56,6 +57,8 @@ pub struct Config {
     pub server: bool,
     /// How many agents the datacenter has, this one among them. Default: one alone.
     pub agents: AgentCounts,
+    /// The datacenters that are joined, this one first; see [`Config::join`]. Default: none but this one.
+    pub datacenters: DatacenterNames,
 
     /// Where HTTP is served (`client_addr`, `addresses.http`, `ports.http`); none at all disables it.
     /// Default: a free port of 127.0.0.1.
@@ -180,6 +183,12 @@ pub struct Config {
 }
 
 impl Config {
+    /// Returns the address at which servers call each other.
+    #[must_use]
+    pub fn rpc_address(&self) -> String {
+        SocketAddr::new(self.advertise_address, self.server_port).to_string()
+    }
+
     /// The name of the machine, or of the node where that is not known.
     pub fn host_name(&self) -> &str {
         self.host_name.as_ref().unwrap_or(&self.node_name)
@@ -363,6 +372,7 @@ impl Default for Config {
             dev: false,
             server: true,
             agents: AgentCounts::default(),
+            datacenters: DatacenterNames::default(),
             listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
             https: HttpsConfig::default(),
             dns: DnsConfig::default(),

@@ -46,9 +46,10 @@ mod start;
 
 pub use checks::fail_checks;
 pub use machine::{ConnectionId, Deadline, Input, Machine, Output, Outputs};
+pub use pipeline::context::datacenters::join;
 pub use pipeline::context::{Context, Reload};
 pub use pipeline::respond;
 pub use proconsul_h1::Closed;
 pub use proconsul_h1::head_of;
 pub use serve::{exchange, serve};
-pub use start::{Reread, new_engine, reload_of};
+pub use start::{Reread, engine_beside, new_engine, reload_of};

@@ -177,6 +177,7 @@ impl Machine {
         let addresses = Addresses {
             api: Vec::new(),
             of_agents: vec![AgentAddresses::default(); config.agents.total()],
+            others: Vec::new(),
             https: Vec::new(),
             dns: Vec::new(),
             control: None,

@@ -15,11 +15,11 @@ use crate::https::DevCertificates;
 
 #[doc(inline)]
 pub use proconsul_core::control::{
-    Acl, AclError, Address, Addresses, AgentHandle, AgentState, Behavior, Blocked, BlockedOn,
-    Catalog, CheckRow, Controls, Entry, Explanation, Index, Key, Keys, KvRow, Lag, Link,
-    ListenerError, NewCheck, NewNode, NewService, NewSession, NodeRow, Permission, Rate, RateError,
-    Refusal, Restart, ServiceRow, Session, SessionId, SessionRow, Sessions, Timestamp, Token,
-    UnknownCheck, UnknownCheckpoint, Unmet, WhyUnmet, reachable,
+    Acl, AclError, Address, Addresses, AgentAddresses, AgentHandle, AgentState, Behavior, Blocked,
+    BlockedOn, Catalog, CheckRow, Controls, DatacenterAddresses, Entry, Explanation, Index, Key,
+    Keys, KvRow, Lag, Link, ListenerError, NewCheck, NewNode, NewService, NewSession, NodeRow,
+    Permission, Rate, RateError, Refusal, Restart, ServiceRow, Session, SessionId, SessionRow,
+    Sessions, Timestamp, Token, UnknownCheck, UnknownCheckpoint, Unmet, WhyUnmet, reachable,
 };
 #[cfg(feature = "dump")]
 #[doc(inline)]
@@ -81,6 +81,19 @@ impl Server {
         Self {
             controls,
             certificates: Arc::new(certificates),
+            running: Running::default(),
+        }
+    }
+
+    /// Returns a handle of a datacenter, which does not keep it running. Each has its own agents, state, history and faults;
+    /// the time of all is one.
+    ///
+    /// # Panics
+    /// There is no datacenter with this name, or the server has stopped.
+    pub fn datacenter(&self, name: &str) -> Self {
+        Self {
+            controls: self.controls.datacenter(name),
+            certificates: Arc::clone(&self.certificates),
             running: Running::default(),
         }
     }

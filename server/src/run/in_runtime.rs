@@ -12,12 +12,14 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::accept::tasks::{Task, Tasks};
 use super::connection::Stream;
+use super::datacenter::Datacenter;
 use super::running::Running;
 #[cfg(feature = "tower")]
 pub use super::service::Service;
 use super::sockets::Sockets;
-use super::{Builder, StartError, new_handle};
-use crate::control::{Controls, Server};
+use super::{Builder, StartError};
+use crate::control::Server;
+use proconsul_config::Config;
 use proconsul_core::{Context, new_engine, reload_of};
 use proconsul_engine::host::{Boxed, Host};
 use proconsul_os::time;
@@ -141,7 +143,7 @@ impl<Io: AsyncRead + AsyncWrite + Send + Unpin + 'static> Listener for mpsc::Rec
 #[must_use = "a server stops when it is dropped"]
 pub struct RuntimeServer {
     server: Server,
-    /// Those of all agents.
+    /// Those of all agents of each datacenter, one after the other.
     contexts: Vec<Arc<Context>>,
     tasks: Arc<Tasks>,
     /// Dropping it stops the server.
@@ -178,12 +180,15 @@ impl Builder {
             wall: time::wall_clock(),
         });
         let engine = new_engine(host, &config, seed, |engine| data.load(engine, &config));
-        let none = (0..config.agents.total()).map(|_| Sockets::none());
-        let sockets: Vec<_> = none.collect();
-        let server = new_handle(&engine, &config, seed, &sockets, None);
+        let none = |config: Config| {
+            let agents = 0..config.agents.total();
+            agents.map(|_| Sockets::none()).collect()
+        };
+        let sockets = config.of_datacenters().into_iter().map(none).collect();
         let reload = reload_of(&engine, &config, None);
-        let controls = Controls::clone(&server);
-        let running = Running::start(&config, controls, sockets, None, &reload);
+        let all = Datacenter::start_all(&engine, &config, sockets, None, reload);
+        let server = all[0].server.clone();
+        let running = Running::start(all, None);
         let (stop, stopped) = oneshot::channel();
         let made = RuntimeServer {
             server,
@@ -204,7 +209,8 @@ impl RuntimeServer {
         self.connect_to(0)
     }
 
-    /// Returns the client's end of a new connection to the agent with this number: see [`Builder::agents`].
+    /// Returns the client's end of a new connection to the agent with this number: see [`Builder::agents`]. Agents of joined
+    /// datacenters are counted on: with three in each, 3 is the first of the second.
     ///
     /// # Panics
     /// There is no such agent.

@@ -7,6 +7,7 @@ pub(crate) mod connection;
 #[cfg(feature = "control-http")]
 mod control_port;
 mod data;
+mod datacenter;
 pub(crate) mod host;
 pub(super) mod https;
 pub mod in_runtime;
@@ -32,13 +33,14 @@ use std::sync::{Arc, mpsc};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use crate::control::{Address, Addresses, Controls, Server};
+use crate::control::{Address, Addresses, Controls, DatacenterAddresses, Server};
 use crate::https::{DevCertificates, Tls};
 use accept::tasks::Task;
 pub use data::StartData;
+use datacenter::Datacenter;
 use host::MachineHost;
 use proconsul_config::resolve::data::take_service_files;
-use proconsul_config::{AgentCounts, Config, Epoch};
+use proconsul_config::{AgentCounts, Config, DatacenterNames, Epoch};
 pub use proconsul_core::Reread;
 #[cfg(feature = "control-http")]
 use proconsul_core::control::{Launched, OnDemand};
@@ -193,6 +195,27 @@ impl Builder {
     pub fn agents_and_clients(mut self, servers: usize, clients: usize) -> Self {
         let counts = AgentCounts::new(servers, clients);
         self.config.agents = counts.unwrap_or_else(|wrong| panic!("{wrong}"));
+        self
+    }
+
+    /// Joins datacenters, this server's first: each has its own agents, as many as [`agents`](Self::agents) says, its own
+    /// state, and the same clock. `?dc=dc2` is answered there. [`datacenter`](Controls::datacenter) has the controls of each.
+    ///
+    /// ```
+    /// let server = proconsul::Server::builder().datacenters(["dc1", "dc2"]).start()?;
+    /// let other = server.datacenter("dc2");
+    /// other.kv().put("color", "red");
+    /// assert!(server.kv().get("color").is_none());
+    /// assert_ne!(other.url(), server.url());
+    /// # Ok::<(), proconsul::StartError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// They are not 2 to 8 different names of lower-case letters, digits, `-` and `_`.
+    pub fn datacenters<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        let names = DatacenterNames::new(names.into_iter().map(Into::into).collect());
+        self.config
+            .join(names.unwrap_or_else(|wrong| panic!("{wrong}")));
         self
     }
 
@@ -361,18 +384,12 @@ impl Builder {
         let runtime = THREADS.next().map_err(StartError::Runtime)?;
         let (tls, certificates) = tls_of(&config)?;
         let _entered = runtime.enter();
-        let sockets = Sockets::bind_agents(&config, self.listener)?;
+        let sockets = Sockets::bind_datacenters(&config, self.listener)?;
         let addresses = all_addresses(&sockets);
-        let server = new_handle(&engine, &config, seed, &sockets, certificates);
-        follow(&sockets, &server);
         let reload = reload_of(&engine, &config, None);
-        let running = Running::start(
-            &config,
-            Controls::clone(&server),
-            sockets,
-            tls.as_ref(),
-            &reload,
-        );
+        let all = Datacenter::start_all(&engine, &config, sockets, certificates, reload);
+        let server = all[0].server.clone();
+        let running = Running::start(all, tls.as_ref());
         let (stop, stopped) = oneshot::channel::<()>();
         let (ends, has_ended) = mpsc::channel();
         let task: Task = Box::pin(async move {
@@ -442,29 +459,19 @@ pub async fn run(
     ready: impl FnOnce(&Addresses, Option<&DevCertificates>, Reload),
     stop: impl Future<Output = ()>,
 ) -> Result<(), StartError> {
-    let sockets = Sockets::bind_agents(&config, None)?;
+    let sockets = Sockets::bind_datacenters(&config, None)?;
+    let addresses = all_addresses(&sockets);
     let (tls, certificates) = tls_of(&config)?;
     let seed = config.seed.unwrap_or_else(time::machine_seed);
     let config = Arc::new(config.with_seed(seed));
     let engine = new_engine(MachineHost::shared(), &config, seed, |engine| {
         start.load(engine, &config);
     });
-    let server = new_handle(&engine, &config, seed, &sockets, certificates);
-    follow(&sockets, &server);
-    let addresses = all_addresses(&sockets);
     let reload = reload_of(&engine, &config, Some(reread));
-    ready(
-        server.all_addresses(),
-        server.dev_certificates(),
-        reload.clone(),
-    );
-    let running = Running::start(
-        &config,
-        Controls::clone(&server),
-        sockets,
-        tls.as_ref(),
-        &reload,
-    );
+    let all = Datacenter::start_all(&engine, &config, sockets, certificates, reload.clone());
+    let server = all[0].server.clone();
+    ready(server.all_addresses(), server.dev_certificates(), reload);
+    let running = Running::start(all, tls.as_ref());
     running.until(stop).await;
     // Servers on demand end with the process. Stopping them one after the other would take longer.
     std::mem::forget(server);
@@ -481,24 +488,18 @@ fn tls_of(config: &Config) -> Result<(Option<Tls>, Option<DevCertificates>), Sta
     Ok(served.map_or((None, None), |(tls, made)| (Some(tls), made)))
 }
 
-/// Returns the addresses of HTTP and HTTPS of all agents.
-fn all_addresses(sockets: &[Sockets]) -> Vec<Address> {
-    sockets.iter().flat_map(Sockets::all_addresses).collect()
+/// Returns the addresses of HTTP and HTTPS of all agents of all datacenters.
+fn all_addresses(sockets: &[Vec<Sockets>]) -> Vec<Address> {
+    let sockets = sockets.iter().flatten();
+    sockets.flat_map(Sockets::all_addresses).collect()
 }
 
-/// Announces the sockets of all agents.
-fn follow(sockets: &[Sockets], server: &Server) {
-    for (agent, sockets) in sockets.iter().enumerate() {
-        sockets.follow(agent, server);
-    }
-}
-
-/// Returns a handle of a server whose agents have these sockets.
+/// Returns a handle of a server whose agents have these sockets. `others` are the addresses of other datacenters.
 fn new_handle(
     engine: &Arc<Engine>,
     config: &Arc<Config>,
-    seed: u64,
     sockets: &[Sockets],
+    others: Vec<DatacenterAddresses>,
     certificates: Option<DevCertificates>,
 ) -> Server {
     let first = &sockets[0];
@@ -512,6 +513,7 @@ fn new_handle(
     let addresses = Addresses {
         api: first.addresses(),
         of_agents: sockets.iter().map(Sockets::of_agent).collect(),
+        others,
         https: first.https_addresses(),
         dns: first.dns_addresses(),
         control: first.control_address(),
@@ -519,7 +521,7 @@ fn new_handle(
     let controls = Controls::new(
         engine,
         config,
-        seed,
+        config.seed.unwrap_or_default(),
         addresses,
         #[cfg(feature = "control-http")]
         on_demand,

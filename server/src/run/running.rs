@@ -8,15 +8,16 @@ use tokio::task::JoinHandle;
 
 use super::accept::tasks::{Task, Tasks};
 use super::accept::{Protocol, accept};
+use super::datacenter::Datacenter;
 #[cfg(not(feature = "probes"))]
 use super::no_probes as probe;
 #[cfg(feature = "probes")]
 use super::probe;
+#[cfg(feature = "control-http")]
+use super::sockets::Bound;
 use super::sockets::Sockets;
 use crate::https::Tls;
-use proconsul_config::Config;
-use proconsul_core::control::Controls;
-use proconsul_core::{Context, Reload};
+use proconsul_core::{Context, join};
 use proconsul_engine::Engine;
 
 /// A server that runs on the runtime in whose context it was started.
@@ -24,55 +25,50 @@ pub(super) struct Running {
     engine: Arc<Engine>,
     contexts: Vec<Arc<Context>>,
     tasks: Arc<Tasks>,
-    checks: JoinHandle<()>,
+    checks: Vec<JoinHandle<()>>,
     /// Dropping it ends the checks and the port of the control plane.
     ending: watch::Sender<()>,
 }
 
 impl Running {
-    /// Serves the sockets of each agent.
-    pub(super) fn start(
-        config: &Arc<Config>,
-        controls: Controls,
-        mut sockets: Vec<Sockets>,
-        tls: Option<&Tls>,
-        reload: &Reload,
-    ) -> Self {
-        let engine = controls.shared_engine();
-        let version = config.version;
-        let control = config.control.then_some(controls);
+    /// Serves the sockets of each agent of each datacenter.
+    pub(super) fn start(datacenters: Vec<Datacenter>, tls: Option<&Tls>) -> Self {
         let tasks = Arc::new(Tasks::new());
         let (ending, ended) = watch::channel(());
-        let of_control = sockets
-            .first_mut()
-            .map(|first| std::mem::take(&mut first.control));
-        let of_control = of_control.unwrap_or_default();
-        let has_own_port = !of_control.is_empty();
-        #[cfg(feature = "control-http")]
-        if let Some(control) = control.as_ref().filter(|_| has_own_port) {
-            let router =
-                proconsul_core::control::http::router(control.clone(), &config.allow_hosts);
-            for (_, socket) in of_control {
-                if let super::accept::Socket::Tcp(listener) = socket {
-                    let end = dropped(ended.clone());
-                    let serving = super::control_port::serve(listener, router.clone(), end);
-                    tasks.spawn(Box::pin(serving));
-                }
-            }
+        let mut of_datacenters = Vec::new();
+        let mut all_sockets = Vec::new();
+        for mut datacenter in datacenters {
+            let plane = datacenter.sockets.first_mut();
+            let plane = plane.map(|first| std::mem::take(&mut first.control));
+            let plane = plane.unwrap_or_default();
+            let has_own_port = !plane.is_empty();
+            #[cfg(feature = "control-http")]
+            serve_plane(&datacenter, plane, &ended, &tasks);
+            let contexts = datacenter.contexts().into_iter();
+            let contexts = contexts.map(|context| match has_own_port {
+                true => context.without_control_plane(),
+                false => context,
+            });
+            of_datacenters.push(contexts.map(Arc::new).collect::<Vec<_>>());
+            all_sockets.extend(datacenter.sockets);
         }
-        let contexts = Context::of_agents(&engine, config, control.as_ref(), reload);
-        let contexts = contexts.into_iter().map(|context| match has_own_port {
-            true => context.without_control_plane(),
-            false => context,
+        if of_datacenters.len() > 1 {
+            join(&of_datacenters);
+        }
+        let firsts = of_datacenters.iter().filter_map(|agents| agents.first());
+        let checks = firsts.map(|first| {
+            let engine = Arc::clone(&first.engine);
+            let checks = probe::run_checks(engine, first.config.version, dropped(ended.clone()));
+            tokio::spawn(Box::pin(checks) as Task)
         });
-        let contexts: Vec<_> = contexts.map(Arc::new).collect();
-        for (context, sockets) in contexts.iter().zip(sockets) {
+        let checks = checks.collect();
+        let contexts: Vec<_> = of_datacenters.into_iter().flatten().collect();
+        for (context, sockets) in contexts.iter().zip(all_sockets) {
             serve(context, sockets, tls, &tasks);
         }
+        let engine = Arc::clone(&contexts[0].engine);
         let of_clock = Arc::clone(&engine);
         tasks.spawn(Box::pin(async move { of_clock.run().await }));
-        let checks = probe::run_checks(Arc::clone(&engine), version, dropped(ended));
-        let checks = tokio::spawn(Box::pin(checks) as Task);
         Self {
             engine,
             contexts,
@@ -102,8 +98,32 @@ impl Running {
         // Ends what still waits for the server, among it calls of the control plane.
         self.engine.close();
         drop(self.ending);
-        let _ = self.checks.await;
+        for checks in self.checks {
+            let _ = checks.await;
+        }
         self.tasks.end().await;
+    }
+}
+
+/// Serves the control plane at sockets of its own.
+#[cfg(feature = "control-http")]
+fn serve_plane(
+    datacenter: &Datacenter,
+    sockets: Vec<Bound>,
+    ended: &watch::Receiver<()>,
+    tasks: &Arc<Tasks>,
+) {
+    let Some(control) = datacenter.control().filter(|_| !sockets.is_empty()) else {
+        return;
+    };
+    let hosts = &datacenter.config.allow_hosts;
+    let router = proconsul_core::control::http::router(control, hosts);
+    for (_, socket) in sockets {
+        if let super::accept::Socket::Tcp(listener) = socket {
+            let end = dropped(ended.clone());
+            let serving = super::control_port::serve(listener, router.clone(), end);
+            tasks.spawn(Box::pin(serving));
+        }
     }
 }
 

@@ -44,11 +44,25 @@ impl Sockets {
         }
     }
 
+    /// Binds the sockets of all agents of each datacenter: see [`Sockets::bind`].
+    ///
+    /// # Errors
+    /// One of the addresses cannot be listened on.
+    pub(super) fn bind_datacenters(
+        config: &Config,
+        mut data: Option<StdTcpListener>,
+    ) -> Result<Vec<Vec<Self>>, StartError> {
+        let datacenters = config.of_datacenters().into_iter();
+        datacenters
+            .map(|config| Self::bind_agents(&config, data.take()))
+            .collect()
+    }
+
     /// Binds the sockets of all agents of a datacenter: see [`Sockets::bind`].
     ///
     /// # Errors
     /// One of the addresses cannot be listened on.
-    pub(super) fn bind_agents(
+    fn bind_agents(
         config: &Config,
         mut data: Option<StdTcpListener>,
     ) -> Result<Vec<Self>, StartError> {

@@ -18,6 +18,8 @@ use crate::timestamp::Timestamp;
 const FAILURE_NOTICED: Duration = Duration::from_millis(5800);
 /// The time until the others mark an agent as alive that is back (cluster.md 1.36, 2.2).
 const RETURN_NOTICED: Duration = Duration::from_millis(200);
+/// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26).
+const FAILURE_NOTICED_BY_ALL: Duration = Duration::from_millis(36_500);
 /// The time until a new leader is elected after the old one was killed (cluster.md 3.1).
 const ELECTION_AFTER_KILL: Duration = Duration::from_millis(3160);
 /// The same after it fell silent.
@@ -34,6 +36,8 @@ pub struct Cluster {
     leader: Option<usize>,
     /// Who led last.
     led: usize,
+    /// Since when the datacenter is cut off from all others.
+    apart: Option<Timestamp>,
     due: OrderedSet<(Timestamp, ClusterDue)>,
     /// How often something has changed.
     changes: u64,
@@ -50,6 +54,8 @@ pub struct Member {
     pub runs: bool,
     /// Whether it is cut off from all others.
     pub is_cut: bool,
+    /// Since when it has not run, or has been cut off.
+    pub away: Option<Timestamp>,
     /// Whether the others know that it has failed.
     pub has_failed: bool,
     /// Since when it has had no leader, and how it lost it.
@@ -98,6 +104,8 @@ pub enum ClusterCommand {
     Run(usize, bool),
     /// The agent leads, if it is a server that the others reach.
     Lead(usize),
+    /// The datacenter is cut off from all others, or reaches them again.
+    Part(bool),
 }
 
 impl Cluster {
@@ -132,9 +140,9 @@ impl Cluster {
     /// Whether an agent knows a leader that it can reach.
     #[must_use]
     pub fn has_leader(&self, agent: usize) -> bool {
-        self.leader
-            .is_some_and(|leader| leader == agent || self.is_connected(agent))
-            || self.members.is_empty()
+        let reaches =
+            |leader| leader == agent || self.is_connected(agent) && self.is_connected(leader);
+        self.leader.is_some_and(reaches) || self.members.is_empty()
     }
 
     /// Whether an agent runs and reaches the others.
@@ -144,12 +152,55 @@ impl Cluster {
         member.is_none_or(|member| member.runs && !member.is_cut)
     }
 
-    /// Returns the servers that run and reach each other.
+    /// Returns the server that other datacenters ask: the leader, or else the first that they reach.
+    ///
+    /// # Errors
+    /// They reach none: since when, and whether its address refuses connections or nothing comes back.
+    pub fn entrance(&self) -> Result<usize, (Timestamp, Loss)> {
+        let leader = self.leader.filter(|leader| self.is_connected(*leader));
+        let mut servers = self.members.iter().enumerate();
+        let first =
+            servers.position(|(number, member)| member.is_server && self.is_connected(number));
+        match (self.apart, leader.or(first)) {
+            (None, Some(server)) => Ok(server),
+            (apart, reached) => {
+                let servers = self.members.iter().filter(|member| member.is_server);
+                let runs = servers.clone().any(|member| member.runs);
+                let last = servers.filter_map(|member| member.away).max();
+                let all_away = last.filter(|_| reached.is_none());
+                let since = apart.into_iter().chain(all_away).min();
+                let loss = if runs { Loss::Silent } else { Loss::Refused };
+                Err((since.unwrap_or_default(), loss))
+            }
+        }
+    }
+
+    /// Whether the datacenter is cut off from all others.
+    #[must_use]
+    pub fn is_apart(&self) -> bool {
+        self.apart.is_some()
+    }
+
+    /// Returns since when an agent is cut off from other datacenters; `None` while it reaches them.
+    #[must_use]
+    pub fn parted(&self, agent: usize) -> Option<Timestamp> {
+        let away = self.members.get(agent).and_then(|member| member.away);
+        self.apart.into_iter().chain(away).min()
+    }
+
+    /// Whether the servers of all datacenters have noticed that one of them has been away since then.
+    #[must_use]
+    pub fn is_noticed_by_all(since: Timestamp, now: Timestamp) -> bool {
+        now.since(since) >= FAILURE_NOTICED_BY_ALL
+    }
+
+    /// Returns the servers that run and reach each other. One alone needs no other.
     fn electors(&self) -> Vec<usize> {
         let servers = self.members.iter().enumerate();
-        let servers =
-            servers.filter(|(number, member)| member.is_server && self.is_connected(*number));
-        servers.map(|(number, _)| number).collect()
+        let servers = servers.filter(|(_, member)| member.is_server);
+        let is_alone = servers.clone().count() == 1;
+        let electors = servers.filter(|(_, member)| member.runs && (is_alone || !member.is_cut));
+        electors.map(|(number, _)| number).collect()
     }
 
     fn has_quorum(&self) -> bool {
@@ -170,6 +221,12 @@ impl Cluster {
     }
 
     pub(crate) fn carry(&mut self, from: Timestamp, to: Timestamp) {
+        let carry = |at: &mut Timestamp| *at = at.carried(from, to);
+        self.apart.iter_mut().for_each(carry);
+        for member in &mut self.members {
+            member.away.iter_mut().for_each(carry);
+            member.lost.iter_mut().for_each(|(since, _)| carry(since));
+        }
         self.due = self
             .due
             .iter()
@@ -201,7 +258,7 @@ impl Cluster {
         self.changes += 1;
         let quorum = self.has_quorum();
         if let Some(leader) = self.leader
-            && !(quorum && self.is_connected(leader))
+            && !(quorum && self.electors().contains(&leader))
         {
             self.leader = None;
             self.led = leader;
@@ -245,6 +302,7 @@ impl Cluster {
         if let Some(member) = self.members.get_mut(agent) {
             change(member);
             if self.is_connected(agent) != was_connected {
+                self.members[agent].away = was_connected.then_some(now);
                 self.settle(now, loss);
                 self.notice_later(now, agent);
             }
@@ -277,6 +335,7 @@ impl Command for ClusterCommand {
                     is_server,
                     runs: true,
                     is_cut: false,
+                    away: None,
                     has_failed: false,
                     lost: None,
                 };
@@ -288,6 +347,10 @@ impl Command for ClusterCommand {
             }
             Self::Run(agent, runs) => {
                 cluster.change(now, agent, Loss::Refused, |member| member.runs = runs);
+            }
+            Self::Part(parts) => {
+                cluster.apart = cluster.apart.filter(|_| parts).or(parts.then_some(now));
+                cluster.changes += 1;
             }
             Self::Lead(agent) => {
                 let is_other = cluster.leader.is_some_and(|leader| leader != agent);

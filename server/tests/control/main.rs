@@ -2,6 +2,7 @@
 
 mod acl;
 mod agents;
+mod datacenters;
 mod faults;
 mod history;
 mod over_http;

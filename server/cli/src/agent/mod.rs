@@ -6,6 +6,7 @@ mod log;
 mod own_file;
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
@@ -21,7 +22,7 @@ use self::log::Log;
 use self::own_file::OwnFile;
 use super::output;
 use proconsul::process::{self, DevCertificates, Reload, StartData};
-use proconsul::process::{Address, Addresses};
+use proconsul::process::{Address, Addresses, AgentAddresses};
 use proconsul_config::Config;
 use proconsul_config::ConfigError;
 use proconsul_config::arguments::{Prepared, prepare};
@@ -274,8 +275,9 @@ fn served(addresses: &Addresses) -> Vec<Served> {
             }
         }
     };
-    let of_agents = &addresses.of_agents;
-    let dns = of_agents.iter().flat_map(|agent| &agent.dns);
+    let others = addresses.others.iter().flat_map(|there| &there.of_agents);
+    let agents = || addresses.of_agents.iter().chain(others.clone());
+    let dns = agents().flat_map(|agent| &agent.dns);
     let dns = dns.flat_map(|address| {
         ["udp", "tcp"].map(|network| Served {
             address: address.to_string(),
@@ -283,7 +285,7 @@ fn served(addresses: &Addresses) -> Vec<Served> {
             protocol: "dns",
         })
     });
-    let http = of_agents.iter().flat_map(|agent| &agent.api);
+    let http = agents().flat_map(|agent| &agent.api);
     let http = http.map(of("http"));
     let https = addresses.https.iter().map(of("https"));
     dns.chain(http).chain(https).collect()
@@ -415,6 +417,9 @@ struct Ports {
     /// The addresses of HTTP of each agent, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<String>,
+    /// The same for the other datacenters, by their names.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    datacenters: BTreeMap<String, Vec<String>>,
 }
 
 /// Writes the pid file, and writes or prints the addresses if configured. Returns the files.
@@ -429,6 +434,13 @@ fn announce_port(
         files.push(file.map_err(|error| no_pid_file(path, &error))?);
     }
     let first = |addresses: &[Address]| addresses.first().map(ToString::to_string);
+    let of_agents = |agents: &[AgentAddresses]| -> Vec<String> {
+        agents
+            .iter()
+            .filter_map(|agent| first(&agent.api))
+            .collect()
+    };
+    let others = addresses.others.iter();
     let ports = Ports {
         control: addresses.control,
         http: first(&addresses.api),
@@ -437,12 +449,11 @@ fn announce_port(
         dns: addresses.dns.first().copied(),
         agents: match addresses.of_agents.len() {
             1 => Vec::new(),
-            _ => addresses
-                .of_agents
-                .iter()
-                .filter_map(|agent| first(&agent.api))
-                .collect(),
+            _ => of_agents(&addresses.of_agents),
         },
+        datacenters: others
+            .map(|there| (there.name.clone(), of_agents(&there.of_agents)))
+            .collect(),
     };
     let line = serde_json::to_string(&ports).expect("all fields are texts") + "\n";
     if let Some((path, name)) = &resolved.port_file {

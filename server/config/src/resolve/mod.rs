@@ -19,7 +19,9 @@ use crate::definition::{meta, node_id};
 use crate::document::definitions;
 use crate::settings::Settings;
 use crate::settings::flags::called;
-use crate::{AgentCounts, Config, LogLevel, Network, WrongAgents};
+use crate::{
+    AgentCounts, Config, DatacenterNames, LogLevel, Network, WrongAgents, WrongDatacenters,
+};
 use proconsul_gocompat::duration::{self, DurationQuotes};
 use proconsul_version::{Behaviour, Version};
 
@@ -115,6 +117,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_datacenter(settings, &mut config)?;
     let bootstrap = bootstrap(settings, &config, &mut warnings)?;
     take_primary_datacenter(settings, &mut config)?;
+    take_datacenters(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
     let client_addresses = listen::take_listeners(settings, ports, &mut errors, &mut config)?;
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
@@ -173,7 +176,6 @@ fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
     names.map(|text| name(text.trim())).collect()
 }
 
-/// Returns the port of the control plane. An address without a port takes a free one.
 fn agents(settings: &Settings) -> Result<AgentCounts, String> {
     let counts = settings.agents.as_deref().map(str::parse).transpose();
     counts
@@ -181,6 +183,24 @@ fn agents(settings: &Settings) -> Result<AgentCounts, String> {
         .map_err(|wrong: WrongAgents| format!("-agents: {wrong}"))
 }
 
+fn take_datacenters(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    let Some(text) = &settings.datacenters else {
+        return Ok(());
+    };
+    let names: DatacenterNames = text
+        .parse()
+        .map_err(|wrong: WrongDatacenters| format!("-datacenters: {wrong}"))?;
+    let (first, own) = (&names.names()[0], &config.datacenter);
+    if settings.datacenter.is_some() && first != own {
+        return Err(format!(
+            "-datacenters begins with {first}, and -datacenter is {own}: leave one of them out"
+        ));
+    }
+    config.join(names);
+    Ok(())
+}
+
+/// Returns the port of the control plane. An address without a port takes a free one.
 fn control_port(settings: &Settings) -> Result<Option<u16>, String> {
     let free = settings.control_addr.as_ref().map(|_| 0);
     let Some(port) = settings.control_port.or(free) else {

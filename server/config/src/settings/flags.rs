@@ -168,6 +168,7 @@ mod tests {
             "PROCONSUL_CONTROL",
             "PROCONSUL_CONTROL_ADDR",
             "PROCONSUL_CONTROL_PORT",
+            "PROCONSUL_DATACENTERS",
             "PROCONSUL_EPOCH",
             "PROCONSUL_FROZEN",
             "PROCONSUL_HTTP_PORT_EPHEMERAL",

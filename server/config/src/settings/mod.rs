@@ -106,6 +106,9 @@ settings! {
         Text agents []
             Own "agents" "How many agents the datacenter has: servers, or servers and client agents, such as 3 or 3:1. Each \
              has ports 10 higher than the one before it (proconsul only).";
+        Text datacenters []
+            Own "datacenters" "The names of datacenters that are joined, the first one's first, such as dc1,dc2. Each has \
+             as many agents as -agents says (proconsul only).";
         Bool control []
             Own "control" "Let tests control the server under /proconsul/v1/: time, faults, history, state (proconsul \
              only).";

@@ -33,6 +33,15 @@ pub struct AgentAddresses {
     pub dns: Vec<SocketAddr>,
 }
 
+/// The addresses at which the agents of another datacenter listen.
+#[derive(Clone, Debug)]
+pub struct DatacenterAddresses {
+    /// The name of the datacenter.
+    pub name: String,
+    /// Those of each agent.
+    pub of_agents: Vec<AgentAddresses>,
+}
+
 /// The addresses at which a server listens.
 #[derive(Debug)]
 pub struct Addresses {
@@ -40,6 +49,8 @@ pub struct Addresses {
     pub api: Vec<Address>,
     /// Those of each agent, the first one's as here.
     pub of_agents: Vec<AgentAddresses>,
+    /// Those of the other datacenters, at the first one.
+    pub others: Vec<DatacenterAddresses>,
     /// For the API over HTTPS.
     pub https: Vec<Address>,
     /// For DNS, over UDP and TCP.

@@ -6,6 +6,7 @@
 mod acl;
 mod address;
 mod agents;
+mod datacenters;
 mod fault;
 mod history;
 #[cfg(feature = "control-http")]
@@ -19,6 +20,7 @@ mod wait;
 
 use std::sync::Arc;
 
+use datacenters::Joined;
 use proconsul_acl::DefaultPolicy;
 use proconsul_config::Config;
 use proconsul_engine::faults::Faults;
@@ -26,7 +28,7 @@ use proconsul_engine::{Checkpoint, Engine};
 use proconsul_version::Version;
 
 pub use acl::{Acl, AclError, Permission, Token};
-pub use address::{Address, Addresses, AgentAddresses, reachable};
+pub use address::{Address, Addresses, AgentAddresses, DatacenterAddresses, reachable};
 pub use agents::{AgentHandle, AgentState};
 pub use listeners::{ListenerError, Listeners, Restart};
 #[doc(inline)]
@@ -90,6 +92,8 @@ pub struct Controls {
     management: String,
     /// Those of each agent.
     listeners: Arc<[Listeners]>,
+    /// The datacenters that this one knows.
+    joined: Joined,
     #[cfg(feature = "control-http")]
     on_demand: Arc<OnDemand>,
 }
@@ -125,6 +129,7 @@ impl Controls {
             listeners: (0..config.agents.total())
                 .map(|_| Listeners::default())
                 .collect(),
+            joined: Joined::default(),
             #[cfg(feature = "control-http")]
             on_demand: Arc::new(on_demand),
         }

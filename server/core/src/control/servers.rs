@@ -11,7 +11,7 @@ use tracing::warn;
 
 use super::Controls;
 use proconsul_config::resolve::amend::amended;
-use proconsul_config::{AgentCounts, Config, Epoch, Listener};
+use proconsul_config::{AgentCounts, Config, DatacenterNames, Epoch, Listener};
 use proconsul_engine::entropy::Entropy;
 use proconsul_version::Version;
 
@@ -59,6 +59,8 @@ pub(crate) struct NewServer {
     pub(crate) version: Option<String>,
     /// The numbers of its agents.
     pub(crate) agents: Option<AgentCounts>,
+    /// The datacenters that are joined.
+    pub(crate) datacenters: Option<DatacenterNames>,
     /// The seed.
     pub(crate) seed: Option<u64>,
     /// Whether its clock is frozen from the start.
@@ -177,6 +179,9 @@ impl Controls {
             config = amended(config, settings)?;
         }
         config.agents = new.agents.unwrap_or(config.agents);
+        if let Some(datacenters) = &new.datacenters {
+            config.join(datacenters.clone());
+        }
         config.frozen = new.frozen.unwrap_or(config.frozen);
         config.epoch = new.epoch.or(config.epoch);
         config.history_capacity = new.history_capacity.unwrap_or(config.history_capacity);
@@ -254,6 +259,7 @@ mod tests {
         let addresses = Addresses {
             of_agents: Vec::new(),
             api: Vec::new(),
+            others: Vec::new(),
             https: Vec::new(),
             dns: Vec::new(),
             control: None,

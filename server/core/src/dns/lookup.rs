@@ -8,6 +8,7 @@ use super::message::{Code, Data, Name, Record, kind};
 use crate::Context;
 use crate::api::query;
 use crate::auth::state::Caller;
+use crate::pipeline::context::datacenters::Datacenter;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::DnsConfig;
 use proconsul_store::{
@@ -87,6 +88,9 @@ impl<'a> Lookup<'a> {
         let Some((place, before, behind)) = Place::of(&zone.labels) else {
             // RFC 2782: `_web._tcp` alone.
             return match zone.labels.split_at_checked(2) {
+                Some((_, behind)) if asked == kind::SRV && self.other(behind).is_some() => {
+                    self.elsewhere(zone, asked, depth, behind)
+                }
                 Some((before, behind))
                     if asked == kind::SRV
                         && before.iter().all(|label| label.starts_with('_'))
@@ -100,6 +104,9 @@ impl<'a> Lookup<'a> {
         match (place, before) {
             (Place::Address, [address]) => return self.address(zone, asked, address),
             _ if before.is_empty() || behind.len() > 1 => {}
+            _ if self.other(behind).is_some() => {
+                return self.elsewhere(zone, asked, depth, behind);
+            }
             // What a node cannot have is not looked up.
             (Place::Node, _) if !matches!(asked, kind::A | kind::AAAA | kind::ANY | kind::TXT) => {
                 return Answer::default();
@@ -128,6 +135,26 @@ impl<'a> Lookup<'a> {
             _ => {}
         }
         self.unknown(zone)
+    }
+
+    /// Returns the other datacenter that the labels behind a place name.
+    fn other(&self, behind: &[String]) -> Option<&Datacenter> {
+        let [name] = behind else { return None };
+        self.context.other_datacenter(name.as_bytes())
+    }
+
+    /// Lets another datacenter answer, if it is reached (cluster.md 5.14).
+    fn elsewhere(&self, zone: &Zone<'_>, asked: u16, depth: u8, behind: &[String]) -> Answer {
+        let server = self
+            .other(behind)
+            .map(|there| there.server_for(self.context));
+        match server.flatten() {
+            Some(Ok(server)) => Lookup::new(&server).records(zone, asked, depth),
+            _ => Answer {
+                code: Code::ServFail,
+                ..Answer::default()
+            },
+        }
     }
 
     /// Whether the labels behind a place name this datacenter, or none.

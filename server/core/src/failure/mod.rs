@@ -29,6 +29,10 @@ pub(crate) enum FailureKind {
     Returned,
     /// The handler returns the error, which the agent makes that was asked, whoever leads.
     Local,
+    /// The handler returns the error, which the first server makes that is asked, whoever leads.
+    OfServer,
+    /// The handler returns the error, which the leader makes though it has a status of its own.
+    OfLeader,
     /// The handler returns the error, which every release logs: those of ACLs, and of features of Consul Enterprise.
     Logged,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
@@ -82,7 +86,9 @@ impl Failure {
         /// `?index` is not a number.
         invalid_index() => 400 Direct, "Invalid index";
         /// The request names a datacenter other than the server's.
-        unknown_datacenter() => 500 Local, "No path to datacenter";
+        unknown_datacenter() => 500 OfServer, "No path to datacenter";
+        /// No server of another datacenter runs (cluster.md 5.21).
+        no_server_there() => 500, "Remote DC has no server currently reachable";
         /// The path lacks its last part: `session`, `node name` and so on.
         missing(what: &str) => 400, format!("Missing {what}");
         /// The body is not the expected JSON; `words` is Go's text.
@@ -189,10 +195,21 @@ impl Failure {
     }
 
     /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
-    pub(crate) fn passed_on(&mut self) {
-        if self.kind == FailureKind::Returned && self.status == StatusCode::INTERNAL_SERVER_ERROR {
+    pub(crate) fn passed_on(mut self) -> Self {
+        let is_of_leader = match self.kind {
+            FailureKind::Returned => self.status == StatusCode::INTERNAL_SERVER_ERROR,
+            FailureKind::OfServer | FailureKind::OfLeader => true,
+            _ => false,
+        };
+        if is_of_leader {
             self.text.insert_str(0, "rpc error making call: ");
         }
+        self
+    }
+
+    /// Whether there is no text.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.text.is_empty()
     }
 
     /// Whether the text has a part.
@@ -206,7 +223,10 @@ impl Failure {
         let has_own = self.status != StatusCode::INTERNAL_SERVER_ERROR
             || !matches!(
                 self.kind,
-                FailureKind::Returned | FailureKind::Local | FailureKind::Logged
+                FailureKind::Returned
+                    | FailureKind::Local
+                    | FailureKind::OfServer
+                    | FailureKind::Logged
             );
         if !has_own && (self.says("Permission denied") || self.says("ACL not found")) {
             StatusCode::FORBIDDEN
@@ -223,7 +243,11 @@ impl Failure {
         match self.kind {
             FailureKind::Direct | FailureKind::NotEmulated => false,
             FailureKind::Logged => true,
-            FailureKind::Returned | FailureKind::Local | FailureKind::Dropped => {
+            FailureKind::Returned
+            | FailureKind::Local
+            | FailureKind::OfServer
+            | FailureKind::OfLeader
+            | FailureKind::Dropped => {
                 returns_all
                     || self.status.is_server_error()
                     || matches!(

@@ -1,6 +1,7 @@
 //! Faults: the only place that asks for them, before a handler and before its reply.
 
 mod acl;
+pub(crate) mod datacenter;
 pub(crate) mod leader;
 
 use std::net::IpAddr;
@@ -11,16 +12,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::CONTENT_LENGTH;
 use http::{HeaderName, HeaderValue, Method, StatusCode};
+use proconsul_engine::OpenCall;
 use proconsul_engine::sync::either;
 use proconsul_h1::Ending;
 
 use crate::Context;
-use crate::api::cluster::status;
 use crate::control::Controls;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::fault::leader::LeaderPatience;
+use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::body::{ApiAnswer, ReplyBody};
-use crate::reply::{self, Reply, ReplyContent, header};
+use crate::reply::{self, Reply, header};
 use crate::request::{Consistency, Request};
 use crate::route::Handler;
 use proconsul_engine::blocking::{self, Wait};
@@ -36,6 +38,8 @@ pub(crate) struct Outcome {
     pub(crate) cut: Option<Cut>,
     /// A response of a rule, which is sent as it is, without the headers of Consul's answers.
     pub(crate) foreign: Option<ApiAnswer>,
+    /// The request in another datacenter, where it is open until its response is written.
+    pub(crate) open: Option<OpenCall>,
 }
 
 impl Outcome {
@@ -63,6 +67,7 @@ impl From<Result<Reply, Failure>> for Outcome {
             reply,
             cut: None,
             foreign: None,
+            open: None,
         }
     }
 }
@@ -75,17 +80,28 @@ struct Seen<'a> {
     client: Option<IpAddr>,
     /// The number of the agent that it came to.
     agent: usize,
+    /// The other datacenter that it is for.
+    elsewhere: Option<Datacenter>,
+    /// Whether it came from another datacenter: rules are about the requests of clients.
+    is_passed_on: bool,
 }
 
 impl<'a> Seen<'a> {
-    fn of(request: &Request, path: &'a [u8]) -> Self {
+    fn of(request: &Request, path: &'a [u8], is_passed_on: bool) -> Self {
         Self {
             method: request.method.clone(),
             path,
             is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
             client: request.peer,
             agent: request.context.agent,
+            elsewhere: request.other_datacenter(),
+            is_passed_on,
         }
+    }
+
+    /// Whether an agent needs its leader for it, or a server that has one.
+    fn needs_leader(&self, context: &Context) -> bool {
+        self.elsewhere.is_none() || !context.config.server && context.parted().is_some()
     }
 
     /// Whether the agent answers without the leader, from its own state.
@@ -139,9 +155,11 @@ pub(crate) async fn handle_with_faults(
     handler: Handler,
     mut request: Request,
     path: Box<[u8]>,
+    is_passed_on: bool,
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    let seen = Seen::of(&request, &path);
+    let seen = Seen::of(&request, &path, is_passed_on);
+    let mut open = None;
     let plan = until_it_may_go_on(&control, &request, &seen).await;
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
@@ -166,7 +184,7 @@ pub(crate) async fn handle_with_faults(
                 // Boxed, because it is rare and large.
                 request.is_in_flight = Box::pin(in_flight(&request, &seen)).await;
             }
-            handler.answer(request).await
+            answer(handler, request, &seen, &mut open).await
         });
         let handling = pin!(acl::with_change(&control, change, handling));
         unless_interrupted(&control, &seen, &context, handling).await
@@ -187,7 +205,22 @@ pub(crate) async fn handle_with_faults(
     }
     Outcome {
         cut: plan.cut,
+        open,
         ..reply.into()
+    }
+}
+
+/// Answers a request, here or in the datacenter that it is for.
+async fn answer(
+    handler: Handler,
+    request: Request,
+    seen: &Seen<'_>,
+    open: &mut Option<OpenCall>,
+) -> Result<Reply, Failure> {
+    match &seen.elsewhere {
+        // Boxed, because it is rare and large.
+        Some(there) => Box::pin(datacenter::ask(there, handler, request, seen, open)).await,
+        None => handler.answer(request).await,
     }
 }
 
@@ -204,13 +237,17 @@ pub(crate) async fn handle_without_faults(
     mut request: Request,
     path: Box<[u8]>,
 ) -> Outcome {
-    let seen = Seen::of(&request, &path);
+    let seen = Seen::of(&request, &path, false);
     let context = Arc::clone(&request.context);
+    let mut open = None;
     let at = see_as_agent(&mut request, &seen);
-    let reply = handler.answer(request).await;
+    let reply = answer(handler, request, &seen, &mut open).await;
     let mut reply = passed_on(&context, &seen, reply);
     reply::show(shown_at(&context, at), headers_of(&mut reply));
-    reply.into()
+    Outcome {
+        open,
+        ..reply.into()
+    }
 }
 
 /// Marks the error of a leader that is not the agent that was asked.
@@ -219,21 +256,27 @@ fn passed_on(
     seen: &Seen<'_>,
     reply: Result<Reply, Failure>,
 ) -> Result<Reply, Failure> {
-    reply.map_err(|mut failure| {
-        let is_own = context.configs.len() == 1
-            || seen.is_stale
-            || context.engine.cluster().leader() == Some(context.agent)
-            || seen.is_for_agent();
-        if !is_own {
-            failure.passed_on();
+    reply.map_err(|failure| {
+        let is_of_server = seen.elsewhere.is_some() || failure.kind == FailureKind::OfServer;
+        let is_own = match is_of_server {
+            true => context.config.server || context.is_lone(),
+            false => {
+                context.is_lone()
+                    || seen.is_stale
+                    || context.engine.cluster().leader() == Some(context.agent)
+                    || seen.is_for_agent()
+            }
+        };
+        match is_own {
+            true => failure,
+            false => failure.passed_on(),
         }
-        failure
     })
 }
 
 /// Lets a stale read see what the server has applied that it came to. Returns the number of that server.
 fn see_as_agent(request: &mut Request, seen: &Seen<'_>) -> Option<usize> {
-    if !seen.is_stale || seen.is_for_agent() {
+    if !seen.is_stale || seen.is_for_agent() || seen.elsewhere.is_some() {
         return None;
     }
     request.context = request.context.view().map(Arc::clone)?;
@@ -250,12 +293,11 @@ fn shown_at(context: &Context, server: Option<usize>) -> Shown {
 async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'_>) -> Plan {
     let faults = control.fault_table();
     let (engine, agent) = (&request.context.engine, request.context.agent);
-    let is_lone = request.context.configs.len() == 1;
-    if is_lone && !faults.has_any() {
+    if request.context.is_lone() && !faults.has_any() {
         return Plan::default();
     }
     let now = || control.now();
-    let director = faults.director();
+    let director = faults.director().filter(|_| !seen.is_passed_on);
     let mut directed =
         director.and_then(|director| ask(request, seen, |asked| director.arrived(asked, now())));
     if until_link_is_up(control, seen).await.is_err() {
@@ -271,8 +313,14 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
     let mut patience = LeaderPatience::new(&request.context, wait);
     loop {
         let changes = faults.changes();
-        let of_rules = || ask(request, seen, |asked| faults.ask(asked, now()));
-        let of_agent = || ask(request, seen, |asked| engine.plan_of_agent(agent, asked));
+        let of_rules = || match seen.is_passed_on {
+            true => None,
+            false => ask(request, seen, |asked| faults.ask(asked, now())),
+        };
+        let of_agent = || match seen.needs_leader(&request.context) {
+            true => ask(request, seen, |asked| engine.plan_of_agent(agent, asked)),
+            false => None,
+        };
         let Some(plan) = directed.take().or_else(of_rules).or_else(of_agent) else {
             return Plan::default();
         };
@@ -379,7 +427,7 @@ async fn until_link_is_up(control: &Controls, seen: &Seen<'_>) -> Result<(), Int
 }
 
 fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
-    if !faults.has_any() {
+    if !faults.has_any() || seen.is_passed_on {
         return Link::Up;
     }
     match faults.link_of_agent(seen.agent) {
@@ -415,10 +463,14 @@ async fn unless_interrupted<T>(
         if link(faults, seen) == Link::Cut {
             return Err(Interruption::LinkCut);
         }
-        let plan = faults.interrupts(seen.is_stale, control.now());
-        let at_agent = || {
-            let engine = &context.engine;
-            engine.interrupts_at_agent(context.agent, seen.is_stale)
+        let by_rules = faults.interrupts(seen.is_stale, control.now());
+        let plan = by_rules.filter(|_| !seen.is_passed_on);
+        let at_agent = || match seen.needs_leader(context) {
+            true => {
+                let engine = &context.engine;
+                engine.interrupts_at_agent(context.agent, seen.is_stale)
+            }
+            false => None,
         };
         let plan = plan.or_else(at_agent);
         if let Some(Plan {
@@ -469,12 +521,12 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     if error.is_silent(config.version) {
         return Outcome::cut(Cut::Close);
     }
-    let server = match config.agents.is_lone() {
-        true => status::rpc_address(config),
+    let server = match config.is_lone() {
+        true => config.rpc_address(),
         false => format!(
             "{}:0->{}",
             config.advertise_address,
-            status::rpc_address(context.leader())
+            context.leader().rpc_address()
         ),
     };
     let is_write = !matches!(seen.method, Method::GET | Method::HEAD);
@@ -496,12 +548,14 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     } else {
         failure
     };
-    let mut reply = Reply::failure(&failure, config.version);
-    if matches!(&reply.content, ReplyContent::Whole(text) if text.is_empty()) {
-        reply.content_type = None;
-    }
-    if *error == ConsulError::TooManyConnections {
-        reply.content_type = Some(HeaderValue::from_static("text/plain"));
-    }
-    Ok(reply).into()
+    let content_type = match error {
+        ConsulError::TooManyConnections => Some(HeaderValue::from_static("text/plain")),
+        _ if failure.says_nothing() => None,
+        _ => return Err(failure).into(),
+    };
+    Ok(Reply {
+        content_type,
+        ..Reply::failure(&failure, config.version)
+    })
+    .into()
 }

@@ -1,5 +1,7 @@
 //! The state that all requests of one server share.
 
+pub(crate) mod datacenters;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +15,7 @@ use crate::control::{Controls, Listeners};
 use crate::extensions::control_plane::ControlPlane;
 use crate::reply::list::LastLists;
 use crate::request::cache::Cache;
+use datacenters::Joined;
 use proconsul_config::Config;
 use proconsul_engine::sync::Signal;
 use proconsul_engine::{Engine, clock};
@@ -38,6 +41,8 @@ pub struct Context {
     pub(crate) configs: Arc<[Arc<Config>]>,
     /// What each server answers stale reads from; none for a lone one.
     views: Arc<[Arc<Context>]>,
+    /// The datacenters that this one knows.
+    pub(crate) joined: Joined,
     /// The configured headers of all answers, sorted by name.
     pub(crate) response_headers: Vec<(HeaderName, HeaderValue)>,
     /// The ACLs; `None` if they are off.
@@ -119,6 +124,7 @@ impl Context {
             agent: 0,
             configs: Arc::new([Arc::clone(&config)]),
             views: Arc::new([]),
+            joined: Joined::default(),
             engine,
             control_plane: ControlPlane::new(control.as_ref(), &config),
             control,
@@ -145,7 +151,7 @@ impl Context {
     ) -> Vec<Self> {
         let first =
             |config| Self::new(Arc::clone(engine), config, control.cloned(), reload.clone());
-        if config.agents.is_lone() {
+        if config.is_lone() {
             return vec![first(Arc::clone(config))];
         }
         let configs: Arc<[_]> = config.of_agents().into_iter().map(Arc::new).collect();
@@ -165,6 +171,11 @@ impl Context {
             context.views = Arc::clone(&views);
         }
         contexts
+    }
+
+    /// Whether this agent is alone, in its datacenter and without others.
+    pub(crate) fn is_lone(&self) -> bool {
+        self.config.is_lone()
     }
 
     /// Returns what says whether this agent takes connections; `None` if that never changes.
@@ -195,7 +206,7 @@ impl Context {
     /// Returns the numbers and configurations of the servers.
     pub(crate) fn servers(&self) -> impl Iterator<Item = (usize, &Config)> {
         let agents = self.configs.iter().map(|config| &**config).enumerate();
-        agents.filter(|(_, config)| config.server || self.configs.len() == 1)
+        agents.filter(|(_, config)| config.server || self.is_lone())
     }
 
     /// Returns a context over another state, without controls.
@@ -204,6 +215,7 @@ impl Context {
             agent: self.agent,
             configs: Arc::clone(&self.configs),
             views: Arc::new([]),
+            joined: self.joined.clone(),
             engine: Arc::new(engine),
             control: None,
             control_plane: None,

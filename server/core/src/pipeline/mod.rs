@@ -63,7 +63,7 @@ pub fn respond(
         if let Some(call) = call.as_mut().filter(|_| is_answered) {
             call.answered(Some(answer.status.as_u16()));
         }
-        answer.held = call;
+        answer.held = OpenCall::both(call, answer.held);
         answer
     }
 }
@@ -99,10 +99,10 @@ fn answer(
     match fault::control(&request) {
         Some(control) => {
             let path = path.into();
-            let handling = fault::handle_with_faults(control, route.handler, request, path);
+            let handling = fault::handle_with_faults(control, route.handler, request, path, false);
             endpoint.answer(handling)
         }
-        None if context.configs.len() == 1 => {
+        None if context.is_lone() => {
             let handling = route.handler.answer(request);
             endpoint.answer(async { handling.await.into() })
         }
@@ -126,7 +126,7 @@ fn begin_call(context: &Context, peer: Option<SocketAddr>, head: &Head) -> Optio
     };
     let client = peer.map(|peer| peer.ip());
     let engine = &context.engine;
-    let agent = (context.configs.len() > 1).then_some(context.agent);
+    let agent = (!context.is_lone()).then_some(context.agent);
     engine.begin_call_at(agent, client, head.method.as_str(), &target)
 }
 
@@ -212,6 +212,7 @@ fn to_endpoint(
     };
     let request = Request {
         context: Arc::clone(context),
+        asked: Arc::clone(&context.config),
         peer: peer.map(|peer| peer.ip()),
         is_in_flight: false,
         method: head.method,
@@ -271,11 +272,15 @@ impl Endpoint {
             ending: outcome.cut.map_or(Ending::Whole, fault::ending),
             ..reply
         };
+        let open = outcome.open;
         self.log.measure(context, self.route, reply.status);
         if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
             self.log.error(&String::from_utf8_lossy(text));
         }
-        reply::finish(context, self.accepts_gzip, reply)
+        ApiAnswer {
+            held: open,
+            ..reply::finish(context, self.accepts_gzip, reply)
+        }
     }
 }
 

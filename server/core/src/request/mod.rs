@@ -2,6 +2,7 @@
 
 pub(crate) mod cache;
 pub(crate) mod cached;
+pub(crate) mod datacenter;
 pub(crate) mod selection;
 
 use std::net::IpAddr;
@@ -15,6 +16,7 @@ use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 use crate::Context;
 use crate::auth::route_rights::Ask;
 use crate::failure::Failure;
+use proconsul_config::Config;
 use proconsul_engine::aside::{MANY_BYTES, MANY_ROWS, leave};
 use proconsul_engine::blocking::Wait;
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
@@ -54,6 +56,8 @@ const PARTITION: Tenancy = Tenancy {
 /// A request whose path and query have been read.
 pub(crate) struct Request {
     pub(crate) context: Arc<Context>,
+    /// The configuration of the agent that the client asked, in whatever datacenter the request is handled.
+    pub(crate) asked: Arc<Config>,
     /// The address of the client; `None` for a Unix socket.
     pub(crate) peer: Option<IpAddr>,
     /// Whether it was in flight while a lock-delay began: its acquire has passed the check already.
@@ -211,15 +215,20 @@ impl Request {
         Ok((asked > 0).then(|| Duration::from_nanos(asked)))
     }
 
-    /// Checks that the request names no other datacenter. Case matters.
-    pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
+    /// Returns the datacenter that the request names; an empty name is the server's own.
+    pub(crate) fn asked_datacenter(&self) -> &[u8] {
         let alias = self.query.get("datacenter");
-        let asked = if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
+        if self.has(Behaviour::HttpDatacenterAlias) && !alias.is_empty() {
             alias
         } else {
             self.query.get("dc")
-        };
-        self.check_is_own_datacenter(asked)
+        }
+    }
+
+    /// Checks that the request names no other datacenter. Case matters. One for another that is known comes here only when it
+    /// has been passed on.
+    pub(crate) fn check_datacenter(&self) -> Result<(), Failure> {
+        self.check_is_own_datacenter(self.asked_datacenter())
     }
 
     /// Checks the datacenter of a read, whose failures have the headers of a read.

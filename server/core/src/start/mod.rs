@@ -36,6 +36,20 @@ pub fn new_engine(
     seed: u64,
     load: impl FnOnce(&Engine),
 ) -> Arc<Engine> {
+    engine_on(Arc::new(config.clock(host)), config, seed, load)
+}
+
+/// Returns the engine of a datacenter beside another, whose clock it shares: see [`new_engine`]. They are to be joined.
+pub fn engine_beside(first: &Engine, config: &Config, seed: u64) -> Arc<Engine> {
+    engine_on(first.shared_clock(), config, seed, |_| ())
+}
+
+fn engine_on(
+    clock: Arc<Clock>,
+    config: &Config,
+    seed: u64,
+    load: impl FnOnce(&Engine),
+) -> Arc<Engine> {
     let before = match (config.dev, config.version.has(Behaviour::StartWritesMore)) {
         (true, true) => FIRST_INDEX_LATE_DEV,
         (true, false) => FIRST_INDEX_DEV,
@@ -52,7 +66,6 @@ pub fn new_engine(
     let mut rules = rules_of(config.version);
     rules.virtual_addresses &= config.connect;
     let store = Store::new(rules, before);
-    let clock = config.clock(host);
     let metrics = metrics_settings(config, &clock);
     let engine = Engine::over(store, clock, entropy, history).with_metrics(metrics);
     if let Some(acls) = acls {
@@ -73,7 +86,7 @@ fn start_agents(config: &Config, engine: &Engine, seed: u64) {
         let started = engine.apply(OfAgent(number, start));
         started.expect("the agent's own node is in order");
     }
-    if !config.agents.is_lone() {
+    if !config.is_lone() {
         let agents = configs
             .iter()
             .map(|config| (config.node_name.clone(), config.server));
@@ -192,7 +205,7 @@ fn own_registrations(config: &Config) -> [Registration; 2] {
     let by_leader = Registration {
         node: node.clone(),
         // Only servers have the service; a lone agent is one, whatever it says of itself.
-        service: (config.server || config.agents.is_lone()).then_some(service),
+        service: (config.server || config.is_lone()).then_some(service),
         checks: vec![check],
         ..Registration::default()
     };

@@ -55,6 +55,11 @@ impl Engine {
         });
     }
 
+    /// Waits until a leader is lost or found, or an agent is. Armed when this returns.
+    pub fn cluster_change(&self) -> impl Future<Output = ()> + '_ {
+        self.cluster_changed.next()
+    }
+
     /// Returns what is notified when a leader is lost or found, or an agent is.
     pub(crate) fn cluster_changed(&self) -> Arc<Event> {
         Arc::clone(&self.cluster_changed)

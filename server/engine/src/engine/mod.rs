@@ -8,6 +8,7 @@
 //! An observed engine keeps a history, and knows of every request whether it is blocked.
 
 mod agents;
+mod joined;
 mod mutate;
 mod observe;
 mod replica;
@@ -16,7 +17,7 @@ mod time;
 mod waiter;
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -34,6 +35,8 @@ use proconsul_store::{
     Command, Index, PreparedQueryId, Read, ReadResult, SessionId, Store, TxnError, TxnOperation,
     TxnOutcome, VersionRules,
 };
+
+use joined::Joined;
 
 pub use agents::Contact;
 pub use mutate::Checkpoint;
@@ -71,6 +74,8 @@ pub struct Shared {
     advanced: Event,
     /// Notified when a leader is lost or found, or an agent is.
     cluster_changed: Arc<Event>,
+    /// The engines of joined datacenters; unset for one alone.
+    joined: OnceLock<Joined>,
 }
 
 impl Deref for Engine {
@@ -105,6 +110,7 @@ impl Engine {
             is_advancing: AtomicBool::new(false),
             advanced: Event::default(),
             cluster_changed: Arc::default(),
+            joined: OnceLock::new(),
         };
         Self {
             shared: Arc::new(shared),
@@ -129,6 +135,12 @@ impl Engine {
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Returns the clock, for an engine that shares it.
+    #[must_use]
+    pub fn shared_clock(&self) -> Arc<Clock> {
+        Arc::clone(&self.clock)
     }
 
     /// Returns what the server runs in.
@@ -273,15 +285,20 @@ impl Engine {
     }
 
     /// Applies what is due, when it is due, for ever, and wakes those who sleep on the clock. Requests do not depend on it,
-    /// since each applies what is due first; waiters do.
+    /// since each applies what is due first; waiters do. Of joined engines the first does it for all.
     pub async fn run(&self) {
         loop {
+            let engines = self.joined();
             let jumped = self.auto_advance_if_all_blocked();
-            self.tell_delayed();
-            let deadline = self.with_state(|state, _| {
-                let delayed = state.calls.next_delayed();
-                state.next_due().into_iter().chain(delayed).min()
+            let deadlines = engines.iter().filter_map(|engine| {
+                engine.tell_delayed();
+                engine.with_state(|state, _| {
+                    let delayed = state.calls.next_delayed();
+                    state.next_due().into_iter().chain(delayed).min()
+                })
             });
+            let deadline = deadlines.min();
+            drop(engines);
             self.clock.fire();
             if jumped {
                 yield_once().await;

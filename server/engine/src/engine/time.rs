@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use super::{Engine, between_steps};
+use super::{Engine, State, between_steps};
 use crate::clock::{Patience, Rate};
 use crate::history::{CallId, Filter, Record};
 use crate::sync::{either, yield_once};
@@ -115,9 +115,9 @@ impl Settling {
 }
 
 /// The right to move the clock. Dropping it lets the next one move it.
-struct Advancing<'a>(&'a Engine);
+struct Advancing(Engine);
 
-impl Drop for Advancing<'_> {
+impl Drop for Advancing {
     fn drop(&mut self) {
         self.0.is_advancing.store(false, Ordering::Release);
         self.0.advanced.notify();
@@ -130,23 +130,25 @@ impl Engine {
     /// Returns whether a call is moving the clock.
     #[must_use]
     pub fn is_advancing(&self) -> bool {
-        self.is_advancing.load(Ordering::Acquire)
+        self.timekeeper().is_advancing.load(Ordering::Acquire)
     }
 
     /// Waits until no other call moves the clock.
-    async fn may_advance(&self) -> Advancing<'_> {
+    async fn may_advance(&self) -> Advancing {
+        let first = self.timekeeper();
         loop {
             // Armed before the look, or an end in between would be missed.
-            let advanced = self.advanced.next();
-            if !self.is_advancing.swap(true, Ordering::AcqRel) {
-                return Advancing(self);
+            let advanced = first.advanced.next();
+            if !first.is_advancing.swap(true, Ordering::AcqRel) {
+                break;
             }
             advanced.await;
         }
+        Advancing(first)
     }
 
-    /// Moves the clock, and returns what that caused. Ends early when the engine is closed. Dropping the future leaves
-    /// the clock at the deadline that it has reached.
+    /// Moves the clock, and returns what that caused here. Ends early when the engine is closed. Dropping the future leaves
+    /// the clock at the deadline that it has reached. Joined engines move along.
     pub async fn advance(&self, advance: Advance) -> Vec<Record> {
         self.advance_and_settle(advance).await.caused
     }
@@ -189,34 +191,59 @@ impl Engine {
             // Other tasks go on, and a dropped future is noticed.
             yield_once().await;
         }
-        self.mutate(|mutation| mutation.advance_to(target));
+        for engine in self.joined() {
+            engine.mutate(|mutation| mutation.advance_to(target));
+        }
         self.clock.changed.set();
         self.settle(settling).await;
     }
 
     /// Returns the maximal number of stops of an advance.
     fn stops(&self) -> usize {
-        self.with_store(|store, _| STOPS.saturating_add(2 * store.deadlines()))
+        let engines = self.joined();
+        let deadlines = engines
+            .iter()
+            .map(|engine| engine.with_store(|store, _| store.deadlines()));
+        STOPS.saturating_add(2 * deadlines.sum::<usize>())
     }
 
     /// Moves the clock on to the next deadline, if that comes before `target` or then. Returns whether it does.
     fn advance_to_deadline_by(&self, target: Timestamp) -> bool {
-        self.mutate(|mutation| {
-            let next = mutation.state().next_deadline();
-            let next = next.filter(|deadline| *deadline <= target);
-            if let Some(deadline) = next {
-                mutation.advance_to_deadline(deadline);
-            }
-            next.is_some()
+        self.advance_all(|state, of_others| {
+            let next = state.next_deadline().into_iter().chain(of_others).min();
+            next.filter(|deadline| *deadline <= target)
         })
     }
 
-    fn jump_by(&self, duration: Duration) {
-        let text = format!("the clock jumps by {duration:?}");
-        self.mutate(|mutation| {
-            let target = mutation.now().plus(duration);
-            mutation.jump_to(target, text);
+    /// Moves the clock on to a deadline that `choose` picks, for all joined engines. It is told this engine's state, and the
+    /// next deadline of the others. Returns whether it picks one.
+    fn advance_all(
+        &self,
+        choose: impl FnOnce(&mut State, Option<Timestamp>) -> Option<Timestamp>,
+    ) -> bool {
+        let others = self.others();
+        let next = |engine: &Engine| engine.with_state(|state, _| state.next_deadline());
+        let of_others = others.iter().filter_map(next).min();
+        let deadline = self.mutate(|mutation| {
+            let deadline = choose(mutation.state(), of_others)?;
+            mutation.advance_to_deadline(deadline);
+            Some(deadline)
         });
+        let Some(deadline) = deadline else {
+            return false;
+        };
+        for engine in others {
+            engine.mutate(|mutation| mutation.advance_to_deadline(deadline));
+        }
+        true
+    }
+
+    fn jump_by(&self, duration: Duration) {
+        let target = self.clock.now().plus(duration);
+        for engine in self.joined() {
+            let text = format!("the clock jumps by {duration:?}");
+            engine.mutate(|mutation| mutation.jump_to(target, text));
+        }
         self.clock.changed.set();
     }
 
@@ -224,12 +251,20 @@ impl Engine {
     /// or a request that a fault holds.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Timestamp> {
-        self.with_state(|state, _| state.next_deadline())
+        let engines = self.joined();
+        let next = |engine: &Engine| engine.with_state(|state, _| state.next_deadline());
+        engines.iter().filter_map(next).min()
     }
 
     /// Returns what happens by itself next, and when.
     #[must_use]
     pub fn next_cause(&self) -> Option<(Timestamp, Cause)> {
+        let engines = self.joined();
+        let next = engines.iter().filter_map(Self::next_own_cause);
+        next.min_by_key(|(at, _)| *at)
+    }
+
+    fn next_own_cause(&self) -> Option<(Timestamp, Cause)> {
         self.with_state(|state, _| {
             let of_state = state.store().due(Timestamp::END);
             let of_state = of_state.map(|(at, deadline)| (at, Cause::State(deadline)));
@@ -262,17 +297,18 @@ impl Engine {
         if self.is_advancing() {
             return false;
         }
-        self.mutate(|mutation| {
-            let state = mutation.state();
-            let (open, all_blocked) = state.calls.all_blocked();
-            let ready = state
-                .auto_advance
-                .is_some_and(|clients| all_blocked && open >= clients.max(1));
-            let deadline = state.next_deadline().filter(|_| ready);
-            if let Some(deadline) = deadline {
-                mutation.advance_to_deadline(deadline);
-            }
-            deadline.is_some()
+        let of = |state: &State| (state.calls.all_blocked(), state.auto_advance);
+        let others = self.others().into_iter();
+        let others: Vec<_> = others
+            .map(|engine| engine.with_state(|state, _| of(state)))
+            .collect();
+        self.advance_all(|state, of_others| {
+            let mut all = others.iter().copied().chain([of(state)]);
+            let clients = all.clone().find_map(|(_, clients)| clients)?;
+            let open: usize = all.clone().map(|((open, _), _)| open).sum();
+            let is_ready = all.all(|((_, blocked), _)| blocked) && open >= clients.max(1);
+            let next = state.next_deadline().into_iter().chain(of_others).min();
+            next.filter(|_| is_ready)
         })
     }
 
@@ -295,8 +331,14 @@ impl Engine {
     }
 
     /// Waits until every woken request has been answered or is blocked again, and until the checks that were run have a
-    /// result; each for a limited time.
+    /// result; each for a limited time. A request that one datacenter passes on to another is open in both until then.
     async fn settle(&self, settling: &mut Settling) {
+        for engine in self.joined() {
+            engine.settle_own(settling).await;
+        }
+    }
+
+    async fn settle_own(&self, settling: &mut Settling) {
         let for_answers = Patience::new(self.host(), settling.for_answers);
         let for_runs = Patience::new(self.host(), settling.for_runs);
         let mut answers_over = for_answers.over();

@@ -3,11 +3,12 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::Context;
 use crate::api::agent::debug::config::debug_config;
 use crate::api::agent::failure;
 use crate::api::cluster::coordinate;
-use crate::api::cluster::status;
 use crate::failure::Failure;
+use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::Reply;
 use crate::reply::object::object;
 use crate::reply::table::table;
@@ -16,7 +17,7 @@ use crate::request::selection::filter;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::Config;
 use proconsul_gocompat::duration;
-use proconsul_store::{Agent, CheckSource, Labels, ProbeTarget};
+use proconsul_store::{Agent, CheckSource, Cluster, Labels, ProbeTarget};
 use proconsul_version::{BUILD_DATE, Behaviour};
 
 /// The value of `?segment` that means all segments.
@@ -35,20 +36,20 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     }
     request.check_partition()?;
     let mut rights = request.rights()?;
+    let context = &request.context;
+    if is_wan && !context.config.server && !context.is_lone() {
+        return Ok(Reply::json(request, &None::<()>));
+    }
     let mut rows: Vec<_> = match is_wan {
-        true => request
-            .context
-            .servers()
-            .filter_map(|(agent, _)| wan_member(request, agent))
-            .collect(),
-        false => (0..request.context.configs.len())
-            .map(|agent| member(request, agent))
+        true => wan_members(context),
+        false => (0..context.configs.len())
+            .map(|agent| member(context, agent))
             .collect(),
     };
     // The own entry comes first: the others' order is not Consul's, which is random.
     let own = rows
         .iter()
-        .position(|row| row.agent == request.context.agent);
+        .position(|row| row.datacenter == context.config.datacenter && row.agent == context.agent);
     rows[..own.map_or(0, |own| own + 1)].rotate_right(1);
     rows.retain(|own| rights.sees(Question::read(Resource::Node, &own.name)));
     if request.has(Behaviour::AgentMembersFilter) {
@@ -68,7 +69,7 @@ fn wan_name(config: &Config) -> String {
 /// Shows the agent and its configuration, with the statistics that tools read.
 pub(crate) fn this_agent(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
-    let member = member(request, request.context.agent);
+    let member = member(&request.context, request.context.agent);
     let answer = object! {
         "Config" => own_config(request),
         "DebugConfig" => debug_config(&request.context),
@@ -107,11 +108,11 @@ fn statistics(request: &Request) -> Value {
     let (agent, cluster) = (request.context.agent, store.cluster());
     let leads = cluster.leader() == Some(agent);
     let leader = match cluster.has_leader(agent) {
-        true => status::rpc_address(request.context.leader()),
+        true => request.context.leader().rpc_address(),
         false => String::new(),
     };
     let voters = request.context.servers().map(|(number, config)| {
-        let (id, address) = (store.agent(number).node_id(), status::rpc_address(config));
+        let (id, address) = (store.agent(number).node_id(), config.rpc_address());
         format!("{{Suffrage:Voter ID:{id} Address:{address}}}")
     });
     let voters = format!("[{}]", voters.collect::<Vec<_>>().join(" "));
@@ -124,7 +125,7 @@ fn statistics(request: &Request) -> Value {
     let mut statistics = json!({
         "agent": own_statistics(store.agent(request.context.agent)),
         "build": {"prerelease": "", "revision": config.version.revision(), "version": config.version.to_string()},
-        "consul": {"acl": if config.acl.enabled { "enabled" } else { "disabled" }, "bootstrap": "false", "known_datacenters": "1", "leader": leads.to_string(),
+        "consul": {"acl": if config.acl.enabled { "enabled" } else { "disabled" }, "bootstrap": "false", "known_datacenters": request.context.datacenters().len().to_string(), "leader": leads.to_string(),
             "leader_addr": leader, "server": config.server.to_string()},
         "raft": {"applied_index": applied, "commit_index": applied, "fsm_pending": "0", "last_contact": last_contact,
             "last_log_index": applied, "last_log_term": "2", "last_snapshot_index": "0", "last_snapshot_term": "0",
@@ -135,9 +136,9 @@ fn statistics(request: &Request) -> Value {
         "serf_lan": pool_statistics(request.context.configs.len()),
     });
     if config.serf_wan_port.is_some() {
-        statistics["serf_wan"] = pool_statistics(peers + 1);
+        statistics["serf_wan"] = pool_statistics(wan_members(&request.context).len());
     }
-    if !config.server && !config.agents.is_lone() {
+    if !config.server && !config.is_lone() {
         let servers = request.context.servers().count().to_string();
         let acl = statistics["consul"]["acl"].take();
         statistics["consul"] = json!({"acl": acl, "known_servers": servers, "server": "false"});
@@ -183,24 +184,49 @@ fn go_architecture(name: &'static str) -> &'static str {
     }
 }
 
-/// An agent as a member of the pool of all datacenters; `None` without a port for it.
-fn wan_member(request: &Request, agent: usize) -> Option<PoolMember> {
-    let config = &request.context.configs[agent];
-    Some(pool_member(
-        request,
-        agent,
-        wan_name(config),
-        config.serf_wan_port?,
-        None,
-    ))
+/// Returns the members of the pool of all datacenters: their servers.
+fn wan_members(context: &Context) -> Vec<PoolMember> {
+    let now = context.engine.clock().now();
+    let of_datacenter = |there: &Context| -> Vec<PoolMember> {
+        let is_own = there.config.datacenter == context.config.datacenter;
+        let cluster = there.engine.cluster();
+        let servers = there.servers();
+        let member = |(agent, config): (usize, &Config)| {
+            let away = match is_own {
+                true => cluster.members().get(agent).and_then(|member| member.away),
+                false => cluster
+                    .parted(agent)
+                    .into_iter()
+                    .chain(context.parted())
+                    .min(),
+            };
+            let has_failed = away.is_some_and(|since| Cluster::is_noticed_by_all(since, now));
+            let port = config.serf_wan_port?;
+            let member = pool_member(there, agent, wan_name(config), port, None);
+            Some(PoolMember {
+                has_failed,
+                ..member
+            })
+        };
+        servers.filter_map(member).collect()
+    };
+    let others = context.joined.all().iter().filter_map(Datacenter::first);
+    let others: Vec<_> = others.collect();
+    match others.is_empty() {
+        true => of_datacenter(context),
+        false => others
+            .iter()
+            .flat_map(|there| of_datacenter(there))
+            .collect(),
+    }
 }
 
 /// An agent as a member of its datacenter, with its port for other datacenters (operator.md 8).
-fn member(request: &Request, agent: usize) -> PoolMember {
-    let config = &request.context.configs[agent];
+fn member(context: &Context, agent: usize) -> PoolMember {
+    let config = &context.configs[agent];
     let name = config.node_name.clone();
     pool_member(
-        request,
+        context,
         agent,
         name,
         config.serf_lan_port,
@@ -210,14 +236,14 @@ fn member(request: &Request, agent: usize) -> PoolMember {
 
 /// An agent as a member of a pool.
 fn pool_member(
-    request: &Request,
+    context: &Context,
     agent: usize,
     name: String,
     port: u16,
     wan_join_port: Option<u16>,
 ) -> PoolMember {
-    let config = &request.context.configs[agent];
-    let store = request.context.engine.snapshot();
+    let config = &context.configs[agent];
+    let store = context.engine.snapshot();
     let members = store.cluster().members();
     let text = |value: &str| value.to_owned();
     let mut tags = Labels::from(
@@ -250,10 +276,7 @@ fn pool_member(
             .map(|(name, value)| (text(name), value)),
         );
         if !members.is_empty() {
-            tags.insert(
-                text("expect"),
-                request.context.servers().count().to_string(),
-            );
+            tags.insert(text("expect"), context.servers().count().to_string());
         }
     }
     if config.version.has(Behaviour::AgentTagIntentions) && !is_client {
@@ -263,6 +286,7 @@ fn pool_member(
         tags.insert("wan_join_port".to_owned(), port.to_string());
     }
     PoolMember {
+        datacenter: config.datacenter.clone(),
         agent,
         has_failed: members.get(agent).is_some_and(|member| member.has_failed),
         name,
@@ -274,6 +298,7 @@ fn pool_member(
 
 /// A member of a pool.
 struct PoolMember {
+    datacenter: String,
     agent: usize,
     has_failed: bool,
     name: String,

@@ -45,10 +45,10 @@ routes! {
     "/v1/catalog/connect/" [GET] asks service on path => waits(&connect);
 }
 
-/// Lists the datacenters: the server's own. The answer has no index. Consul's handler goes on after an error about the
+/// Lists the datacenters, the server's own first. The answer has no index. Consul's handler goes on after an error about the
 /// parameters, so the list follows the error's text.
 pub(crate) fn datacenters(request: &Request) -> Reply {
-    let reply = Reply::json(request, &[request.context.config.datacenter.as_str()]);
+    let reply = Reply::json(request, &request.context.datacenters());
     let checked = request.consistency().map(|_| ());
     match checked.and_then(|()| request.check_cache_control()) {
         Ok(()) if request.wants_cache() => {

@@ -23,19 +23,28 @@ pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     if makes_the_decoder_panic(&request, &body) {
         return Err(Failure::dropped());
     }
-    request.check_is_own_datacenter(body.node.datacenter.as_bytes())?;
-    let rights = request.rights()?;
-    let registration = registration(&request, body)?;
-    check_registration(&request, &rights, &registration)?;
-    let applied = request.context.engine.apply(registration);
-    applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
-    Ok(Reply::boolean(&request, true))
+    let datacenter = request.enter_datacenter(&body.node.datacenter).await?;
+    datacenter.answer(|| {
+        let rights = request.rights()?;
+        let registration = registration(&request, body)?;
+        check_registration(&request, &rights, &registration)?;
+        let applied = request.context.engine.apply(registration);
+        applied.map_err(|refusal| Failure::refused(&refusal, request.version()))?;
+        Ok(Reply::boolean(&request, true))
+    })
 }
 
 /// Deregisters a node, a service or a check. If the body names a service and a check, the service counts.
 pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<DeregisterBody>(&mut request).await?;
-    request.check_is_own_datacenter(body.datacenter.as_bytes())?;
+    let datacenter = request.enter_datacenter(&body.datacenter).await?;
+    datacenter.answer(|| deregistered(&request, body))
+}
+
+fn deregistered(
+    request: &Request,
+    body: <DeregisterBody as Decode>::Place,
+) -> Result<Reply, Failure> {
     if body.node.is_empty() {
         return Err(failure::missing_node());
     }
@@ -53,9 +62,9 @@ pub(crate) async fn deregister(mut request: Request) -> Result<Reply, Failure> {
     } else {
         Deregistration::Node(node)
     };
-    check_deregistration(&request, &what)?;
+    check_deregistration(request, &what)?;
     let Ok(()) = request.context.engine.apply(what);
-    Ok(Reply::boolean(&request, true))
+    Ok(Reply::boolean(request, true))
 }
 
 /// Decodes a body that must not have unknown fields.

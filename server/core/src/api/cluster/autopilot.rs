@@ -2,7 +2,6 @@
 
 use http::Method;
 
-use crate::api::cluster::status;
 use crate::body::durations::ReadableDuration;
 use crate::body::time;
 use crate::failure::Failure;
@@ -158,7 +157,7 @@ fn health(request: &Request) -> Result<Reply, Failure> {
         object! {
             "ID" => store.agent(agent).node_id(),
             "Name" => &config.node_name,
-            "Address" => status::rpc_address(config),
+            "Address" => config.rpc_address(),
             "SerfStatus" => if is_healthy { "alive" } else { "failed" },
             "Version" => config.version.to_string(),
             "Leader" => store.cluster().leader() == Some(agent),
@@ -191,7 +190,7 @@ fn state(request: &Request) -> Result<Reply, Failure> {
         let server = object! {
             "ID" => id.clone(),
             "Name" => &config.node_name,
-            "Address" => status::rpc_address(config),
+            "Address" => config.rpc_address(),
             "NodeStatus" => if is_healthy { "alive" } else { "failed" },
             "Version" => config.version.to_string(),
             "LastContact" => last_contact(request, agent),

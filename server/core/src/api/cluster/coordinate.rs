@@ -7,12 +7,14 @@ use std::sync::Arc;
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::Context;
 use crate::failure::{Failure, FailureKind, failures};
 use crate::reply::Reply;
 use crate::reply::object::object;
 use crate::request::{ReadOptions, Request};
 use crate::route::routes;
 use proconsul_acl::{Question, Resource};
+use proconsul_config::Config;
 use proconsul_engine::blocking;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
@@ -88,17 +90,17 @@ fn shown(coordinate: &Coordinate) -> impl Serialize + use<> {
     }
 }
 
-/// Returns the coordinate of the agent's node before any update.
-fn own(request: &Request) -> Arc<CoordinateRow> {
+/// Returns the coordinate of an agent's node before any update.
+fn unmoved(config: &Config) -> Arc<CoordinateRow> {
     Arc::new(CoordinateRow {
-        node: request.context.config.node_name.clone(),
+        node: config.node_name.clone(),
         segment: String::new(),
         coordinate: unmeasured(),
     })
 }
 
 /// Shows coordinates as those of nodes with their own names, or with the one that a client asked for.
-fn entries(rows: &[Arc<CoordinateRow>], name: Option<&str>) -> Vec<impl Serialize> {
+fn entries(rows: &[Arc<CoordinateRow>], name: Option<&str>) -> Vec<impl Serialize + use<>> {
     let entry = |row: &Arc<CoordinateRow>| {
         object! {
             "Node" => name.unwrap_or(&row.node).to_owned(),
@@ -119,7 +121,7 @@ async fn read<R: Read<Rows = Rows, Refused = Infallible>>(
     let engine = &request.context.engine;
     let Ok(mut answer) = blocking::answer(engine, read, options.wait).await;
     let rows = &mut answer.rows;
-    let own = own(request);
+    let own = unmoved(&request.context.config);
     let is_own = |row: &Arc<CoordinateRow>| row.node.eq_ignore_ascii_case(&own.node);
     if has_own && !rows.iter().any(is_own) {
         let name = own.node.to_lowercase();
@@ -203,11 +205,20 @@ async fn update(mut request: Request) -> Result<Reply, Failure> {
 
 /// Lists the coordinates of the servers of all datacenters.
 pub(crate) fn datacenters(request: &Request) -> Reply {
-    let own = [own(request)];
-    let datacenter = object! {
-        "Datacenter" => &request.context.config.datacenter,
-        "AreaID" => "wan",
-        "Coordinates" => entries(&own, None),
+    let of = |context: &Context| {
+        let servers = context.servers().map(|(_, config)| unmoved(config));
+        let servers: Vec<_> = servers.collect();
+        object! {
+            "Datacenter" => context.config.datacenter.clone(),
+            "AreaID" => "wan",
+            "Coordinates" => entries(&servers, None),
+        }
     };
-    Reply::json(request, &[datacenter])
+    let context = &request.context;
+    let names = context.datacenters();
+    let others = names.iter().skip(1);
+    let others = others.filter_map(|name| context.other_datacenter(name.as_bytes())?.first());
+    let others: Vec<_> = others.collect();
+    let all = [context].into_iter().chain(&others);
+    Reply::json(request, &all.map(|there| of(there)).collect::<Vec<_>>())
 }

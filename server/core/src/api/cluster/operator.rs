@@ -1,6 +1,5 @@
 //! `/v1/operator/`: the raft cluster, which is this server, and what is in use (operator.md 2).
 
-use crate::api::cluster::status;
 use crate::body::query_meta::query_meta;
 use crate::failure::{Failure, failures, quoted};
 use crate::reply::Reply;
@@ -49,7 +48,7 @@ pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
         object! {
             "ID" => store.agent(agent).node_id(),
             "Node" => &config.node_name,
-            "Address" => status::rpc_address(config),
+            "Address" => config.rpc_address(),
             "Leader" => store.cluster().leader() == Some(agent),
             "ProtocolVersion" => "3",
             "Voter" => true,
@@ -76,7 +75,7 @@ fn remove_peer(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     let own = match what {
         "id" => request.context.node_id(),
-        _ => status::rpc_address(&request.context.config),
+        _ => request.context.config.rpc_address(),
     };
     if value == own.as_bytes() {
         let need = match request.has(Behaviour::RaftTextsLower) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::{HeaderValue, Method};
 
 use crate::Context;
-use crate::api::cluster::status;
 use crate::control;
 use crate::failure::{Failure, failures};
 use crate::reply::{Reply, ReplyContent};
@@ -67,7 +66,7 @@ fn save(context: &Context) -> (Index, Vec<u8>) {
     let (index, state) = control::save(engine, config);
     let origin = Origin {
         node_id: &context.node_id(),
-        address: &status::rpc_address(config),
+        address: &config.rpc_address(),
     };
     let packed = proconsul_archive::pack(&origin, index.0, &state, engine.clock().wall());
     (index, packed)

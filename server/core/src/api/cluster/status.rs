@@ -4,7 +4,6 @@ use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::routes;
-use proconsul_config::Config;
 
 routes! {
     "/v1/status/leader" [GET] => at_once(leader);
@@ -14,18 +13,16 @@ routes! {
 /// Shows the RPC address of the leader.
 pub(crate) fn leader(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
-    Ok(Reply::json(request, &rpc_address(request.context.leader())))
+    Ok(Reply::json(
+        request,
+        &request.context.leader().rpc_address(),
+    ))
 }
 
 /// Lists the addresses of all servers.
 pub(crate) fn peers(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     let servers = request.context.servers();
-    let peers: Vec<String> = servers.map(|(_, config)| rpc_address(config)).collect();
+    let peers: Vec<String> = servers.map(|(_, config)| config.rpc_address()).collect();
     Ok(Reply::json(request, &peers))
-}
-
-/// Returns the address at which other servers would call this one.
-pub(crate) fn rpc_address(config: &Config) -> String {
-    std::net::SocketAddr::new(config.advertise_address, config.server_port).to_string()
 }

@@ -25,7 +25,13 @@ pub(crate) fn found_by_name(
     let row = context.engine.read(&read).ok()?.rows;
     let search = template::rendered(&row.query, &read.0, context.config.version).ok()?;
     let near = search.near.as_bytes();
-    let rows = execution::found(context, &search, near, |rows| rows.retain(sees));
+    let mut see = |rows: &mut Vec<Instance>| rows.retain(&sees);
+    let mut rows = execution::found(context, &search, near, &mut see);
+    for there in execution::fallbacks(context, &search) {
+        if let (true, Some(Ok(server))) = (rows.is_empty(), there.server_for(context)) {
+            rows = execution::found(&server, &search, b"", &mut see);
+        }
+    }
     let dns_ttl = row.query.dns_ttl.clone();
     Some((
         Found {

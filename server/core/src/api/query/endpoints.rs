@@ -19,6 +19,7 @@ use crate::reply::object::{JsonMembers, JsonObject, object};
 use crate::reply::table::Look;
 use crate::reply::{self, Reply};
 use crate::request::cached::Cached;
+use crate::request::datacenter::reached;
 use crate::request::{Consistency, ReadOptions, Request};
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking;
@@ -233,6 +234,10 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
 struct Executed {
     service: String,
     instances: Vec<Instance>,
+    /// The datacenter that has answered last.
+    datacenter: String,
+    /// How many other datacenters were asked.
+    failovers: usize,
     dns_ttl: String,
     consistency: Consistency,
     is_filtered: bool,
@@ -287,20 +292,36 @@ async fn run(
         connect: connect || search.connect,
         ..search.clone()
     };
-    let mut instances = execution::found(&request.context, &search, near, |rows| {
+    let mut see = |rows: &mut Vec<Instance>| {
         rights.retain(rows, |caller, row| {
             let service = &row.service;
             caller.may(Question::read(Resource::Node, &service.node))
                 && caller.may(Question::read(Resource::Service, &service.service.name))
         });
         rights.note_removal();
-    });
+    };
+    let context = &request.context;
+    let mut instances = execution::found(context, &search, near, &mut see);
+    let mut datacenter = context.config.datacenter.clone();
+    let mut failovers = 0;
+    for there in execution::fallbacks(context, &search) {
+        if !instances.is_empty() {
+            break;
+        }
+        failovers += 1;
+        if let Ok(server) = reached(context, &there).await {
+            there.name().clone_into(&mut datacenter);
+            instances = execution::found(&server, &search, b"", &mut see);
+        }
+    }
     if let Some(limit) = limit {
         instances.truncate(limit);
     }
     Ok(Executed {
         service: search.service,
         instances,
+        datacenter,
+        failovers,
         dns_ttl: row.query.dns_ttl.clone(),
         consistency: options.consistency,
         is_filtered: rights.tell_removal(),
@@ -315,9 +336,9 @@ fn executed(request: &Request, run: &Executed, options: ReadOptions) -> Reply {
         "Service" => &run.service,
         "Nodes" => nodes.collect::<Vec<_>>(),
         "DNS" => Dns::new(&run.dns_ttl, version),
-        "Datacenter" => &request.context.config.datacenter,
+        "Datacenter" => &run.datacenter,
         "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
-        "Failovers" => 0,
+        "Failovers" => run.failovers,
         ..query_meta(run.consistency, run.is_filtered, version)
     };
     told(found(request, &executed, options), run.is_filtered, version)

@@ -1,6 +1,7 @@
 //! Finds what a prepared query searches.
 
 use crate::Context;
+use crate::pipeline::context::datacenters::Datacenter;
 use crate::request::selection::{is_near_agent, move_nearest};
 use proconsul_store::{Instance, ServiceInstances, ServiceSearch, ServiceView};
 
@@ -10,7 +11,7 @@ pub(crate) fn found(
     context: &Context,
     search: &ServiceSearch,
     near: &[u8],
-    see: impl FnOnce(&mut Vec<Instance>),
+    see: &mut impl FnMut(&mut Vec<Instance>),
 ) -> Vec<Instance> {
     let service = ServiceInstances(ServiceView::Health, search.service.clone());
     let Ok(answer) = context.engine.read(&service);
@@ -22,6 +23,22 @@ pub(crate) fn found(
         move_nearest(context, &mut instances, |row| &row.service.node);
     }
     instances
+}
+
+/// Returns the other datacenters that a search falls back on, in their order: the nearest ones, then those that it names. One
+/// that nobody knows is left out (cluster.md 5.13).
+pub(crate) fn fallbacks(context: &Context, search: &ServiceSearch) -> Vec<Datacenter> {
+    let nearest = usize::try_from(search.failover_nearest).unwrap_or_default();
+    let all = context.datacenters();
+    let named = search.failover_datacenters.iter().flatten();
+    let names = all.iter().skip(1).take(nearest).chain(named);
+    let mut found: Vec<Datacenter> = Vec::new();
+    for there in names.filter_map(|name| context.other_datacenter(name.as_bytes())) {
+        if found.iter().all(|earlier| earlier.name() != there.name()) {
+            found.push(there.clone());
+        }
+    }
+    found
 }
 
 /// Whether a search finds an instance: it is healthy enough, and has the tags and metadata.

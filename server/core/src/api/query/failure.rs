@@ -1,7 +1,7 @@
 //! The errors of prepared queries (session.md 5).
 
 use crate::failure::refusal::{index_error, invalid_session};
-use crate::failure::{Failure, failures};
+use crate::failure::{Failure, FailureKind, failures};
 use crate::request::Request;
 use proconsul_store::PreparedQueryRefusal;
 use proconsul_version::Behaviour;
@@ -40,7 +40,9 @@ failures! {
 pub(super) fn refused(request: &Request, refusal: &PreparedQueryRefusal) -> Failure {
     let lookup = |error| format!("failed prepared query lookup: {}", index_error(error));
     let text = match refusal {
-        PreparedQueryRefusal::NotFound => return Failure::new(404, "Query not found"),
+        PreparedQueryRefusal::NotFound => {
+            return Failure::new(404, "Query not found").of_kind(FailureKind::OfLeader);
+        }
         PreparedQueryRefusal::MalformedId(error) => return Failure::new(500, lookup(*error)),
         PreparedQueryRefusal::MalformedTarget(error) => {
             return Failure::new(

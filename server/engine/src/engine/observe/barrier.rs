@@ -227,10 +227,12 @@ impl Engine {
         self.lock().calls.all_blocked().0
     }
 
-    /// Ends all barriers and advances, because the server stops.
+    /// Ends all barriers and advances, because the server stops, and joined ones with it.
     pub fn close(&self) {
-        self.lock().closed = true;
-        self.happened.notify();
+        for engine in self.joined() {
+            engine.lock().closed = true;
+            engine.happened.notify();
+        }
     }
 
     /// Lets a fault change something as soon as this request blocks. Barriers take the request for a blocked one only

@@ -166,6 +166,8 @@ struct Call {
     fault: Option<String>,
     /// Whether a fault is to change something as soon as it blocks. Until that is done, it is being handled.
     is_to_change: bool,
+    /// Whether another datacenter has passed it on, where it is open, too.
+    is_passed_on: bool,
 }
 
 impl Call {
@@ -210,6 +212,7 @@ impl Calls {
             state: CallState::Running,
             fault: None,
             is_to_change: false,
+            is_passed_on: false,
         });
         self.open.insert(id, call);
         id
@@ -346,10 +349,23 @@ impl Calls {
         at_work.map(|call| call.target.clone()).collect()
     }
 
-    /// Returns the number of open requests, and whether all of them are blocked or held.
+    /// Notes that another datacenter has passed on a request.
+    pub(crate) fn pass_on(&mut self, id: CallId) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.is_passed_on = true;
+        }
+    }
+
+    /// Returns the path and query of a request.
+    pub(crate) fn target_of(&self, id: CallId) -> Option<&str> {
+        Some(&self.open.get(&id)?.target)
+    }
+
+    /// Returns the number of open requests that came here from clients, and whether all are blocked or held.
     pub(crate) fn all_blocked(&self) -> (usize, bool) {
+        let of_clients = self.open.values().filter(|call| !call.is_passed_on);
         (
-            self.open.len(),
+            of_clients.count(),
             self.open.values().all(|call| call.is_blocked()),
         )
     }

@@ -47,9 +47,19 @@ pub struct OpenCall {
     engine: Arc<Engine>,
     id: CallId,
     answered: bool,
+    /// The same request in another datacenter, where it is open as long.
+    there: Option<Box<OpenCall>>,
 }
 
 impl OpenCall {
+    /// Makes one of a request here and in another datacenter.
+    #[must_use]
+    pub fn both(here: Option<Self>, there: Option<Self>) -> Option<Self> {
+        let Some(mut here) = here else { return there };
+        here.there = there.map(Box::new);
+        Some(here)
+    }
+
     /// Returns the number of the request.
     #[must_use]
     pub fn id(&self) -> CallId {
@@ -148,7 +158,24 @@ impl Engine {
             engine: Arc::clone(self),
             id,
             answered: false,
+            there: None,
         })
+    }
+
+    /// Passes the current request on to the agent with this number of another datacenter, whose engine this is; `from` is
+    /// that of the datacenter to which it came.
+    pub fn begin_call_of(
+        self: &Arc<Self>,
+        from: &Engine,
+        agent: usize,
+        client: Option<IpAddr>,
+        method: &str,
+    ) -> Option<OpenCall> {
+        let call = from.current_call()?;
+        let target = from.lock().calls.target_of(call).map(str::to_owned)?;
+        let passed_on = self.begin_call_at(Some(agent), client, method, &target)?;
+        self.lock().calls.pass_on(passed_on.id);
+        Some(passed_on)
     }
 
     /// Holds the current request for a duration on the engine's clock; for `None`, until the future is dropped.

@@ -3,11 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::datacenters;
 use super::records::Done;
 use crate::control::http::call::{JsonBody, Name, Nothing, Nouns, Refused, Span, calls};
 use crate::control::{AgentHandle, Controls, Lag, Link};
 
-const NO_AGENT: &str = "There is no such agent.";
+const NO_AGENT: &str = "There is no such agent, or no such datacenter.";
 
 calls! {
     /// The agents of the datacenter: one, unless the server was started with `--agents`.
@@ -43,7 +44,7 @@ struct Agents {
 /// An agent.
 #[derive(JsonSchema, Serialize)]
 #[schemars(rename = "Agent", deny_unknown_fields)]
-struct AgentView {
+pub(super) struct AgentView {
     /// Its number, from 0 on.
     agent: usize,
     /// The name of its node.
@@ -63,7 +64,7 @@ struct AgentView {
 }
 
 impl AgentView {
-    fn of(agent: &AgentHandle) -> Self {
+    pub(super) fn of(agent: &AgentHandle) -> Self {
         let state = agent.state();
         Self {
             agent: agent.number(),
@@ -83,6 +84,8 @@ impl AgentView {
 struct OneAgent {
     /// The number of the agent, from 0 on.
     agent: usize,
+    /// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+    datacenter: Option<String>,
 }
 
 /// At most one of the last three is given.
@@ -91,6 +94,8 @@ struct OneAgent {
 struct NewLag {
     /// The number of the agent, from 0 on.
     agent: usize,
+    /// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+    datacenter: Option<String>,
     /// It applies each entry after this time on the server's clock: a duration such as `5s`.
     time: Option<Span>,
     /// It applies an entry when this many newer ones are there.
@@ -105,6 +110,8 @@ struct NewLag {
 struct NewLink {
     /// The number of the agent, from 0 on.
     agent: usize,
+    /// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+    datacenter: Option<String>,
     /// The state of the link.
     link: Name<LinkState>,
 }
@@ -126,9 +133,17 @@ impl Nouns for LinkState {
 }
 
 /// # Errors
-/// There is no such agent.
-fn agent(control: &Controls, number: usize) -> Result<AgentHandle, Refused> {
-    let mut agents = control.agents();
+/// There is no such agent or datacenter.
+fn agent(
+    control: &Controls,
+    datacenter: Option<&str>,
+    number: usize,
+) -> Result<AgentHandle, Refused> {
+    let there = match datacenter {
+        Some(name) => datacenters::named(control, name)?,
+        None => control.clone(),
+    };
+    let mut agents = there.agents();
     if number >= agents.len() {
         let last = agents.len() - 1;
         return Err(Refused::missing(format!(
@@ -136,6 +151,14 @@ fn agent(control: &Controls, number: usize) -> Result<AgentHandle, Refused> {
         )));
     }
     Ok(agents.swap_remove(number))
+}
+
+impl OneAgent {
+    /// # Errors
+    /// There is no such agent or datacenter.
+    fn of(&self, control: &Controls) -> Result<AgentHandle, Refused> {
+        agent(control, self.datacenter.as_deref(), self.agent)
+    }
 }
 
 async fn agents(control: Controls, _: Nothing) -> Result<Agents, Refused> {
@@ -156,22 +179,22 @@ async fn lag_agent(control: Controls, JsonBody(new): JsonBody<NewLag>) -> Result
             return Err(Refused::input(one.to_owned()));
         }
     };
-    agent(&control, new.agent)?.lag(lag);
+    agent(&control, new.datacenter.as_deref(), new.agent)?.lag(lag);
     Ok(Done {})
 }
 
 async fn cut_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
-    agent(&control, one.agent)?.cut();
+    one.of(&control)?.cut();
     Ok(Done {})
 }
 
 async fn heal_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
-    agent(&control, one.agent)?.heal();
+    one.of(&control)?.heal();
     Ok(Done {})
 }
 
 async fn lead_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
-    agent(&control, one.agent)?.lead();
+    one.of(&control)?.lead();
     Ok(Done {})
 }
 
@@ -181,7 +204,7 @@ async fn link_agent(control: Controls, JsonBody(new): JsonBody<NewLink>) -> Resu
         LinkState::Silent => Link::Silent,
         LinkState::Cut => Link::Cut,
     };
-    agent(&control, new.agent)?.set_link(link);
+    agent(&control, new.datacenter.as_deref(), new.agent)?.set_link(link);
     Ok(Done {})
 }
 
@@ -189,7 +212,7 @@ async fn pause_agent(
     control: Controls,
     JsonBody(one): JsonBody<OneAgent>,
 ) -> Result<Done, Refused> {
-    agent(&control, one.agent)?.pause();
+    one.of(&control)?.pause();
     Ok(Done {})
 }
 
@@ -197,13 +220,17 @@ async fn resume_agent(
     control: Controls,
     JsonBody(one): JsonBody<OneAgent>,
 ) -> Result<Done, Refused> {
-    agent(&control, one.agent)?.resume();
+    one.of(&control)?.resume();
     Ok(Done {})
 }
 
 async fn kill_agent(control: Controls, JsonBody(one): JsonBody<OneAgent>) -> Result<Done, Refused> {
-    let killed = agent(&control, one.agent)?;
-    if one.agent == 0 && control.all_addresses().control.is_none() {
+    let killed = one.of(&control)?;
+    let is_here = one
+        .datacenter
+        .as_ref()
+        .is_none_or(|name| control.datacenters()[0] == *name);
+    if one.agent == 0 && is_here && control.all_addresses().control.is_none() {
         return Err(Refused::unmet(
             "this would close the control plane's own connection; start the server with a control port",
         ));
@@ -217,7 +244,7 @@ async fn start_agent(
     control: Controls,
     JsonBody(one): JsonBody<OneAgent>,
 ) -> Result<Done, Refused> {
-    let started = agent(&control, one.agent)?.start_async().await;
+    let started = one.of(&control)?.start_async().await;
     started.map_err(|error| Refused::failed(error.to_string()))?;
     Ok(Done {})
 }

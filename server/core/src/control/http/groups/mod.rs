@@ -3,6 +3,7 @@
 mod acl;
 mod agents;
 mod clock;
+mod datacenters;
 mod events;
 mod faults;
 mod history;
@@ -27,6 +28,7 @@ pub(super) fn calls() -> Vec<Call> {
         faults::leader::calls(),
         outages::calls(),
         agents::calls(),
+        datacenters::calls(),
         acl::calls(),
         state::calls(),
         servers::calls(),

@@ -12,7 +12,7 @@ use crate::control::http::call::{Nothing, Number, OptionalJsonBody, Refused, Spa
 use crate::control::http::{PREFIX, aside};
 use crate::control::servers::{self, Started};
 use crate::control::{Controls, NotStarted};
-use proconsul_config::WrongAgents;
+use proconsul_config::{WrongAgents, WrongDatacenters};
 
 /// How many servers may run that were started on demand. Each has a thread and some files; a run that has so many has
 /// forgotten to stop them.
@@ -58,6 +58,8 @@ struct NewServer {
     version: Option<String>,
     /// How many agents it has: servers, or servers and client agents, such as `3` or `3:1`.
     agents: Option<String>,
+    /// The names of datacenters that are joined, such as `dc1,dc2`; the first is its own.
+    datacenters: Option<String>,
     /// What session ids and jitter are drawn from. When it is left out it follows from this server's seed and the new
     /// server's id.
     seed: Option<u64>,
@@ -96,6 +98,9 @@ impl NewServer {
         let epoch = self.epoch.map(|text| text.parse()).transpose();
         let agents = self.agents.map(|text| text.parse()).transpose();
         let agents = agents.map_err(|wrong: WrongAgents| Refused::input(wrong.to_string()))?;
+        let datacenters = self.datacenters.map(|text| text.parse()).transpose();
+        let datacenters =
+            datacenters.map_err(|wrong: WrongDatacenters| Refused::input(wrong.to_string()))?;
         let mut settings = self.settings;
         let ttl = self
             .session_ttl_min
@@ -114,6 +119,7 @@ impl NewServer {
             settings: (!settings.is_empty()).then(|| Value::Object(settings).to_string()),
             version: self.version,
             agents,
+            datacenters,
             seed: self.seed,
             frozen: self.frozen,
             epoch: epoch.map_err(|text: String| Refused::input(format!("epoch: {text}")))?,
