@@ -1,4 +1,4 @@
-//! The agents that the rows are held against: three servers and a client agent, real or ours.
+//! The agents that the rows are held against, real or ours: three servers and a client agent, or two datacenters.
 
 use std::fs::File;
 use std::net::{TcpListener, UdpSocket};
@@ -12,10 +12,17 @@ use proconsul::{Server, Version};
 use proconsul_conformance::time::{Clock, RealClock, Stopwatch};
 use proconsul_conformance::wire::{self, Address, Outcome, Reply, Request};
 
-/// How many agents there are; the last one is a client agent.
-pub(crate) const AGENTS: usize = 4;
-/// The number of the client agent.
+/// An agent: its datacenter, and whether it is a server.
+type Role = (&'static str, bool);
+
+/// One datacenter of three servers and a client agent.
+pub(crate) const ONE: [Role; 4] = [("dc1", true), ("dc1", true), ("dc1", true), ("dc1", false)];
+/// How many agents that has.
+pub(crate) const AGENTS: usize = ONE.len();
+/// The number of its client agent.
 pub(crate) const CLIENT: usize = 3;
+/// A datacenter of a server and a client agent, and another of a server.
+pub(crate) const TWO: [Role; 3] = [("dc1", true), ("dc1", false), ("dc2", true)];
 /// How often real agents are started until they come up.
 const ATTEMPTS: usize = 3;
 /// How long they may take to.
@@ -25,17 +32,20 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// The pause between two looks at something that is to change.
 const REST: Duration = Duration::from_millis(10);
 
-/// A datacenter of three servers and one client agent.
+/// Agents that know each other.
 pub(crate) struct Cluster {
     pub(crate) name: &'static str,
     addresses: Vec<Address>,
     processes: Processes,
     directory: Option<PathBuf>,
+    /// What keeps ours running.
+    _running: Option<Server>,
 }
 
 enum Processes {
     Real(Vec<Child>, Started),
-    Own(Box<Server>),
+    /// The controls of each agent, by its number in its datacenter.
+    Own(Vec<(Server, usize)>),
 }
 
 impl Drop for Cluster {
@@ -54,47 +64,73 @@ impl Drop for Cluster {
 
 impl Cluster {
     /// Ours, whose time passes as it does for everybody.
-    pub(crate) fn own() -> Self {
+    pub(crate) fn own(roles: &'static [Role]) -> Self {
+        let in_first = |is_server| {
+            roles
+                .iter()
+                .filter(|role| **role == ("dc1", is_server))
+                .count()
+        };
         let builder = Server::builder().version(Version::V1_8_7);
-        let server = builder.agents_and_clients(3, 1).start();
-        let server = server.expect("there are free ports");
-        let address = |agent: usize| {
-            let address = server.agent(agent).addr().to_string();
+        let mut builder = builder.agents_and_clients(in_first(true), in_first(false));
+        if roles.iter().any(|(datacenter, _)| *datacenter == "dc2") {
+            builder = builder.datacenters(["dc1", "dc2"]);
+        }
+        let server = builder.start().expect("there are free ports");
+        let handle = |(number, (datacenter, _)): (usize, &Role)| {
+            let before = roles[..number].iter();
+            let number = before.filter(|(other, _)| other == datacenter).count();
+            (server.datacenter(datacenter), number)
+        };
+        let handles: Vec<_> = roles.iter().enumerate().map(handle).collect();
+        let address = |(server, number): &(Server, usize)| {
+            let address = server.agent(*number).addr().to_string();
             Address::parse(&address).expect("it is an address")
         };
         Self {
             name: "proconsul",
-            addresses: (0..AGENTS).map(address).collect(),
-            processes: Processes::Own(Box::new(server)),
+            addresses: handles.iter().map(address).collect(),
+            processes: Processes::Own(handles),
             directory: None,
+            _running: Some(server),
         }
     }
 
-    /// Real ones, at 127.0.0.1 to 127.0.0.4, once they have a leader and know each other. A port may be taken meanwhile, and
+    /// Real ones, at 127.0.0.1 and so on, once they have leaders and know each other. A port may be taken meanwhile, and
     /// then they are started again.
-    pub(crate) fn real(binary: &Path) -> Self {
+    pub(crate) fn real(binary: &Path, roles: &'static [Role]) -> Self {
         let mut logs = String::new();
         for attempt in 0..ATTEMPTS {
-            let cluster = Self::started(binary, attempt);
+            let cluster = Self::started(binary, roles, attempt);
             let all_known = cluster.comes(COMES_UP, || {
-                let nodes = cluster.asks(CLIENT, &Request::get("/v1/catalog/nodes"));
-                nodes.is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == AGENTS)
+                ["dc1", "dc2"].iter().all(|datacenter| {
+                    let count = roles.iter().filter(|(of, _)| of == datacenter).count();
+                    let list = Request::get(&format!("/v1/catalog/nodes?dc={datacenter}"));
+                    let knows = |agent| {
+                        let nodes = cluster.asks(agent, &list);
+                        nodes
+                            .is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == count)
+                    };
+                    count == 0 || (0..roles.len()).all(knows)
+                })
             });
             if all_known {
                 return cluster;
             }
             logs = cluster.logs();
         }
-        panic!("three servers and a client agent do not come up:\n{logs}");
+        panic!("the agents do not come up:\n{logs}");
     }
 
-    fn started(binary: &Path, attempt: usize) -> Self {
-        let name = format!("proconsul-cluster-{}-{attempt}", std::process::id());
+    fn started(binary: &Path, roles: &'static [Role], attempt: usize) -> Self {
+        let (process, agents) = (std::process::id(), roles.len());
+        let name = format!("proconsul-cluster-{process}-{agents}-{attempt}");
         let directory = std::env::temp_dir().join(name);
         let started = Started {
             binary: binary.to_owned(),
             directory: directory.clone(),
-            ports: free_ports(attempt),
+            ports: free_ports(agents, attempt),
+            roles,
         };
         let address = |agent: usize| {
             let address = format!("127.0.0.{}:{}", agent + 1, started.ports[0]);
@@ -102,18 +138,19 @@ impl Cluster {
         };
         Self {
             name: "Consul",
-            addresses: (0..AGENTS).map(address).collect(),
+            addresses: (0..agents).map(address).collect(),
             processes: Processes::Real(
-                (0..AGENTS).map(|agent| started.start(agent)).collect(),
+                (0..agents).map(|agent| started.start(agent)).collect(),
                 started,
             ),
             directory: Some(directory),
+            _running: None,
         }
     }
 
     /// Returns what real agents have logged.
     fn logs(&self) -> String {
-        let logs = (0..AGENTS).map(|agent| {
+        let logs = (0..self.addresses.len()).map(|agent| {
             let directory = self.directory.as_ref()?;
             std::fs::read_to_string(directory.join(agent.to_string()).join("log")).ok()
         });
@@ -127,7 +164,10 @@ impl Cluster {
                 children[agent].kill().expect("it runs");
                 children[agent].wait().expect("it ends");
             }
-            Processes::Own(server) => server.kill_agent(agent).expect("it closes"),
+            Processes::Own(handles) => {
+                let (server, number) = &handles[agent];
+                server.kill_agent(*number).expect("it closes");
+            }
         }
     }
 
@@ -140,8 +180,13 @@ impl Cluster {
                 let sent = Command::new("sh").args(["-c", &kill]).status();
                 assert!(sent.expect("there is a shell").success());
             }
-            Processes::Own(server) if stops => server.agent(agent).pause(),
-            Processes::Own(server) => server.agent(agent).resume(),
+            Processes::Own(handles) => {
+                let (server, number) = &handles[agent];
+                match stops {
+                    true => server.agent(*number).pause(),
+                    false => server.agent(*number).resume(),
+                }
+            }
         }
     }
 
@@ -149,7 +194,10 @@ impl Cluster {
     pub(crate) fn start(&mut self, agent: usize) {
         match &mut self.processes {
             Processes::Real(children, started) => children[agent] = started.start(agent),
-            Processes::Own(server) => server.start_agent(agent).expect("it opens"),
+            Processes::Own(handles) => {
+                let (server, number) = &handles[agent];
+                server.start_agent(*number).expect("it opens");
+            }
         }
     }
 
@@ -177,10 +225,19 @@ impl Cluster {
     /// Asks an agent in another thread. Joining the thread returns the answer.
     pub(crate) fn asked(&self, agent: usize, target: &str) -> JoinHandle<Option<Reply>> {
         let (address, request) = (self.addresses[agent].clone(), Request::get(target));
+        let request = request.patience(PATIENCE);
         thread::spawn(move || match wire::exchange(&address, &request) {
             Outcome::Reply(reply) => Some(reply),
             _ => None,
         })
+    }
+
+    /// Returns the name of an agent's node.
+    pub(crate) fn node(&self, agent: usize) -> String {
+        let own = text(&self.get(agent, "/v1/agent/self"));
+        let name = own.split(r#""NodeName":""#).nth(1);
+        let name = name.and_then(|rest| rest.split('"').next());
+        name.unwrap_or_else(|| panic!("{own}")).to_owned()
     }
 
     /// Returns a session of the agent that is asked.
@@ -255,51 +312,69 @@ pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.header(name).map(str::to_owned)
 }
 
-/// Returns three ports that are free at all addresses, for TCP and UDP. The system gives no port of this range by itself.
-fn free_ports(attempt: usize) -> Vec<u16> {
-    let process = std::process::id() as usize;
-    let candidates = (0..4000).map(|step| 12_000 + (process * 89 + attempt * 997 + step) % 18_000);
+/// Returns four ports that are free at all addresses, for TCP and UDP. The system gives no port of this range by itself. Where
+/// to look depends on the number of agents: others are started at the same time.
+fn free_ports(agents: usize, attempt: usize) -> Vec<u16> {
+    let from = std::process::id() as usize * 89 + agents * 5003 + attempt * 997;
+    let candidates = (0..4000).map(|step| 12_000 + (from + step) % 18_000);
     let candidates = candidates.filter_map(|port| u16::try_from(port).ok());
     let is_free = |port: &u16| {
-        let mut each = (1..=AGENTS).map(|last| format!("127.0.0.{last}:{port}"));
+        let mut each = (1..=agents).map(|last| format!("127.0.0.{last}:{port}"));
         let free = |at: &String| TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok();
         each.all(|at| free(&at))
     };
-    candidates.filter(is_free).take(3).collect()
+    candidates.filter(is_free).take(4).collect()
 }
 
 /// What real agents are started with.
 struct Started {
     binary: PathBuf,
     directory: PathBuf,
-    /// For HTTP, RPC and gossip, at each address.
+    /// For HTTP, RPC, gossip, and gossip between datacenters, at each address.
     ports: Vec<u16>,
+    roles: &'static [Role],
 }
 
 impl Started {
     fn start(&self, agent: usize) -> Child {
-        let [http, server, serf] = &self.ports[..] else {
-            panic!("three ports");
+        let [http, server, serf, wan] = &self.ports[..] else {
+            panic!("four ports");
         };
+        let (datacenter, is_server) = self.roles[agent];
+        let has_others = self.roles.iter().any(|(other, _)| *other != datacenter);
+        let wan = if has_others { i32::from(*wan) } else { -1 };
+        let same = |role: &&Role| role.0 == datacenter;
+        let servers = self.roles.iter().filter(same).filter(|role| role.1).count();
+        let first = self
+            .roles
+            .iter()
+            .position(|role| same(&role))
+            .expect("itself")
+            + 1;
         let address = format!("127.0.0.{}", agent + 1);
         let data = self.directory.join(agent.to_string());
         std::fs::create_dir_all(&data).expect("a directory for its data");
         let settings = format!(
-            "ports {{ http = {http} server = {server} serf_lan = {serf} serf_wan = -1 dns = -1 }} \
+            "ports {{ http = {http} server = {server} serf_lan = {serf} serf_wan = {wan} dns = -1 }} \
          performance {{ raft_multiplier = 1 }} autopilot {{ cleanup_dead_servers = false }}"
         );
         let mut command = Command::new(&self.binary);
         command
             .args(["agent", "-log-level=warn", "-node", &format!("s{agent}")])
+            .args(["-datacenter", datacenter])
             .args(["-bind", &address, "-client", &address])
             .arg("-data-dir")
             .arg(&data)
             .args(["-hcl", &settings, "-retry-interval=1s"])
-            .args(["-retry-join", &format!("127.0.0.1:{serf}")])
+            .args(["-retry-join", &format!("127.0.0.{first}:{serf}")])
             .stdout(File::create(data.join("log")).expect("a file for its log"))
             .stderr(Stdio::null());
-        if agent != CLIENT {
-            command.args(["-server", "-bootstrap-expect=3"]);
+        if is_server {
+            command.args(["-server", &format!("-bootstrap-expect={servers}")]);
+        }
+        if is_server && has_others {
+            command.args(["-retry-join-wan", &format!("127.0.0.1:{wan}")]);
+            command.arg("-retry-interval-wan=1s");
         }
         command.spawn().expect("it starts")
     }

@@ -347,6 +347,10 @@ impl Command for ClusterCommand {
             }
             Self::Run(agent, runs) => {
                 cluster.change(now, agent, Loss::Refused, |member| member.runs = runs);
+                // A process that has just started has never had a leader.
+                if runs && !cluster.has_leader(agent) && agent < cluster.members.len() {
+                    cluster.members[agent].lost = Some((now, Loss::Silent));
+                }
             }
             Self::Part(parts) => {
                 cluster.apart = cluster.apart.filter(|_| parts).or(parts.then_some(now));

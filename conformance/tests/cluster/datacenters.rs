@@ -1,0 +1,399 @@
+//! Two datacenters (cluster.md 5).
+
+use std::time::Duration;
+
+use proconsul_conformance::time::Stopwatch;
+use proconsul_conformance::wire::{Reply, Request};
+
+use crate::agents::{Cluster, header, text};
+
+/// The server of dc1, its client agent, and the server of dc2.
+const HERE: usize = 0;
+const CLIENT: usize = 1;
+const THERE: usize = 2;
+
+/// What each hop puts before an error.
+const HOP: &str = "rpc error making call: ";
+
+pub(crate) fn all(cluster: &mut Cluster) {
+    the_datacenters_are_listed(cluster);
+    requests_are_handled_where_they_say(cluster);
+    sessions_are_of_one_datacenter(cluster);
+    errors_have_a_prefix_for_each_hop(cluster);
+    registrations_and_events_go_there(cluster);
+    a_blocking_query_wakes(cluster);
+    queries_fall_back(cluster);
+    a_server_that_is_stopped_holds_requests(cluster);
+    a_server_that_is_killed_refuses(cluster);
+}
+
+fn is(cluster: &Cluster, reply: &Reply, status: u16, body: &str) {
+    let found = (reply.status, text(reply));
+    let expected = (status, body.to_owned());
+    assert_eq!(
+        (found.0, found.1.trim()),
+        (expected.0, body),
+        "{}",
+        cluster.name
+    );
+}
+
+/// Rows 5.1, 5.7, 5.10 and 5.11.
+fn the_datacenters_are_listed(cluster: &Cluster) {
+    for (agent, list) in [
+        (HERE, r#"["dc1","dc2"]"#),
+        (CLIENT, r#"["dc1","dc2"]"#),
+        (THERE, r#"["dc2","dc1"]"#),
+    ] {
+        let listed = cluster.get(agent, "/v1/catalog/datacenters?dc=dc9");
+        is(cluster, &listed, 200, list);
+        assert_eq!(header(&listed, "X-Consul-Index"), None);
+        let nodes = text(&cluster.get(agent, "/v1/catalog/nodes?dc=dc2"));
+        let of_other = nodes.contains(r#""Datacenter":"dc2""#);
+        assert!(
+            of_other && !nodes.contains(r#""Datacenter":"dc1""#),
+            "{nodes}"
+        );
+    }
+    let own = text(&cluster.get(HERE, "/v1/agent/self?dc=dc2"));
+    assert!(own.contains(r#""Datacenter":"dc1""#) && own.contains(r#""known_datacenters":"2""#));
+    for agent in [HERE, THERE] {
+        let members = text(&cluster.get(agent, "/v1/agent/members?wan=1"));
+        for (of, datacenter) in [(HERE, "dc1"), (THERE, "dc2")] {
+            let name = format!(r#""Name":"{}.{datacenter}""#, cluster.node(of));
+            assert!(members.contains(&name), "{}: {members}", cluster.name);
+        }
+    }
+    is(
+        cluster,
+        &cluster.get(CLIENT, "/v1/agent/members?wan=1"),
+        200,
+        "null",
+    );
+    let of = |agent, target| text(&cluster.get(agent, target));
+    let leader = of(THERE, "/v1/status/leader");
+    let peers = of(THERE, "/v1/status/peers");
+    for agent in [HERE, CLIENT] {
+        assert_eq!(of(agent, "/v1/status/leader?dc=dc2"), leader);
+        assert_eq!(of(agent, "/v1/status/peers?dc=dc2"), peers);
+        let raft = of(agent, "/v1/operator/raft/configuration?dc=dc2");
+        assert!(
+            raft.contains(leader.trim().trim_matches('"')),
+            "{}: {raft}",
+            cluster.name
+        );
+    }
+    let coordinates = of(THERE, "/v1/coordinate/datacenters?dc=dc9");
+    assert!(
+        coordinates.starts_with(r#"[{"Datacenter":"dc2","AreaID":"wan""#),
+        "{coordinates}"
+    );
+}
+
+/// Row 5.2.
+fn requests_are_handled_where_they_say(cluster: &Cluster) {
+    for agent in [HERE, CLIENT] {
+        let key = format!("by-{agent}");
+        let put = cluster.put(agent, &format!("/v1/kv/{key}?dc=dc2"), "there");
+        is(cluster, &put, 200, "true");
+        assert_eq!(cluster.get(HERE, &format!("/v1/kv/{key}")).status, 404);
+        for other in ["?dc=dc2", "?dc=dc2&stale", "?dc=dc2&consistent"] {
+            let read = cluster.get(agent, &format!("/v1/kv/{key}{other}"));
+            let index = header(
+                &cluster.get(THERE, &format!("/v1/kv/{key}")),
+                "X-Consul-Index",
+            );
+            assert_eq!(
+                header(&read, "X-Consul-Index"),
+                index,
+                "{}: {other}",
+                cluster.name
+            );
+            assert_eq!(header(&read, "X-Consul-LastContact").as_deref(), Some("0"));
+            assert_eq!(
+                header(&read, "X-Consul-KnownLeader").as_deref(),
+                Some("true")
+            );
+        }
+        for own in ["", "?dc=", "?dc=dc2"] {
+            assert_eq!(
+                cluster.get(THERE, &format!("/v1/kv/{key}{own}")).status,
+                200
+            );
+        }
+        let txn = format!(r#"[{{"KV":{{"Verb":"set","Key":"txn-{agent}","Value":"eA=="}}}}]"#);
+        assert_eq!(cluster.put(agent, "/v1/txn?dc=dc2", &txn).status, 200);
+        assert_eq!(
+            cluster.get(THERE, &format!("/v1/kv/txn-{agent}")).status,
+            200
+        );
+        let gone = cluster.ask(
+            agent,
+            &Request::new("DELETE", &format!("/v1/kv/{key}?dc=dc2")),
+        );
+        is(cluster, &gone, 200, "true");
+        assert_eq!(cluster.get(THERE, &format!("/v1/kv/{key}")).status, 404);
+    }
+}
+
+/// Rows 5.5 and 5.6.
+fn sessions_are_of_one_datacenter(cluster: &Cluster) {
+    let node = format!(r#"{{"Node":"{}"}}"#, cluster.node(THERE));
+    let made = text(&cluster.put(CLIENT, "/v1/session/create?dc=dc2", &node));
+    let id = made.split('"').nth(3).unwrap_or_else(|| panic!("{made}"));
+    let info = |dc: &str| text(&cluster.get(HERE, &format!("/v1/session/info/{id}{dc}")));
+    assert!(info("?dc=dc2").contains(id));
+    assert_eq!(info("").trim(), "[]");
+    let renewed = cluster.put(HERE, &format!("/v1/session/renew/{id}"), "");
+    is(
+        cluster,
+        &renewed,
+        404,
+        &format!("Session id '{id}' not found"),
+    );
+    let destroyed = cluster.put(HERE, &format!("/v1/session/destroy/{id}"), "");
+    is(cluster, &destroyed, 200, "true");
+    assert!(
+        info("?dc=dc2").contains(id),
+        "{}: nothing was done",
+        cluster.name
+    );
+    let acquired = cluster.put(HERE, &format!("/v1/kv/lock?acquire={id}"), "");
+    is(
+        cluster,
+        &acquired,
+        500,
+        &format!("invalid session \"{id}\""),
+    );
+    let acquired = cluster.put(HERE, &format!("/v1/kv/lock?acquire={id}&dc=dc2"), "");
+    is(cluster, &acquired, 200, "true");
+    is(
+        cluster,
+        &cluster.put(HERE, "/v1/session/create", &node),
+        500,
+        "Missing node registration",
+    );
+    let destroyed = cluster.put(HERE, &format!("/v1/session/destroy/{id}?dc=dc2"), "");
+    is(cluster, &destroyed, 200, "true");
+    assert_eq!(info("?dc=dc2").trim(), "[]");
+}
+
+/// Rows 1.12, 5.5, 5.12, 5.16 and 5.28.
+fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
+    for (agent, to_server, to_other) in [(HERE, "", HOP), (CLIENT, HOP, &*format!("{HOP}{HOP}"))] {
+        let created = cluster.put(agent, "/v1/session/create?dc=dc2", "{}");
+        is(
+            cluster,
+            &created,
+            500,
+            &format!("{to_other}Missing node registration"),
+        );
+        let query = cluster.get(agent, "/v1/query/none/execute?dc=dc2");
+        is(cluster, &query, 404, &format!("{to_other}Query not found"));
+        let query = cluster.get(agent, "/v1/query/none/execute");
+        is(cluster, &query, 404, &format!("{to_server}Query not found"));
+        let unknown = format!("{to_server}No path to datacenter");
+        for target in [
+            "/v1/kv/k?dc=dc9",
+            "/v1/kv/k?dc=DC2",
+            "/v1/session/list?dc=dc9",
+            "/v1/catalog/nodes?dc=dc9",
+            "/v1/health/state/any?dc=dc9",
+            "/v1/status/leader?dc=dc9",
+            "/v1/operator/raft/configuration?dc=dc9",
+        ] {
+            is(cluster, &cluster.get(agent, target), 500, &unknown);
+        }
+        let node = r#"{"Datacenter":"dc9","Node":"n","Address":"10.0.0.9"}"#;
+        let registered = cluster.put(agent, "/v1/catalog/register", node);
+        is(cluster, &registered, 500, &unknown);
+        let registered = cluster.put(
+            agent,
+            "/v1/catalog/register",
+            r#"{"Datacenter":"dc2","Node":"n"}"#,
+        );
+        let text = "Must provide address if SkipNodeUpdate is not set";
+        is(cluster, &registered, 500, &format!("{to_other}{text}"));
+        is(
+            cluster,
+            &cluster.get(agent, "/v1/kv/k?dc=dc2&index=x"),
+            400,
+            "Invalid index",
+        );
+    }
+}
+
+/// Rows 5.8 and 5.9.
+fn registrations_and_events_go_there(cluster: &Cluster) {
+    let nodes = |agent| text(&cluster.get(agent, "/v1/catalog/nodes"));
+    let node = r#"{"Datacenter":"dc2","Node":"of-body","Address":"10.0.0.9"}"#;
+    is(
+        cluster,
+        &cluster.put(CLIENT, "/v1/catalog/register", node),
+        200,
+        "true",
+    );
+    assert!(nodes(THERE).contains("of-body") && !nodes(HERE).contains("of-body"));
+    let node = r#"{"Node":"of-query","Address":"10.0.0.8"}"#;
+    is(
+        cluster,
+        &cluster.put(HERE, "/v1/catalog/register?dc=dc2", node),
+        200,
+        "true",
+    );
+    assert!(nodes(HERE).contains("of-query") && !nodes(THERE).contains("of-query"));
+    assert_eq!(
+        cluster.put(HERE, "/v1/event/fire/deploy?dc=dc2", "").status,
+        200
+    );
+    let events = |agent| text(&cluster.get(agent, "/v1/event/list?dc=dc2"));
+    cluster.until("the event is there", || events(THERE).contains("deploy"));
+    assert_eq!(events(HERE).trim(), "[]", "{}", cluster.name);
+}
+
+/// Row 5.4.
+fn a_blocking_query_wakes(cluster: &Cluster) {
+    for agent in [HERE, CLIENT] {
+        cluster.put(THERE, "/v1/kv/watched", "1");
+        let index = header(&cluster.get(THERE, "/v1/kv/watched"), "X-Consul-Index");
+        let index = index.expect("a read has it");
+        let target = format!("/v1/kv/watched?dc=dc2&index={index}&wait=20s&raw");
+        let blocked = cluster.asked(agent, &target);
+        cluster.put(THERE, "/v1/kv/watched", "2");
+        let woken = blocked.join().expect("it does not panic");
+        assert_eq!(text(&woken.expect("it answers")), "2", "{}", cluster.name);
+    }
+}
+
+/// Row 5.13.
+fn queries_fall_back(cluster: &Cluster) {
+    let service = r#"{"Node":"w","Address":"10.0.0.7","Service":{"Service":"web"}}"#;
+    let executed = |name: &str, part: &str| {
+        for agent in [HERE, CLIENT] {
+            let found = text(&cluster.get(agent, &format!("/v1/query/{name}/execute")));
+            assert!(found.contains(part), "{}: {found}", cluster.name);
+        }
+    };
+    let made = |name: &str, failover: &str| {
+        let query =
+            format!(r#"{{"Name":"{name}","Service":{{"Service":"web","Failover":{failover}}}}}"#);
+        let made = cluster.ask(HERE, &Request::new("POST", "/v1/query").body(query));
+        assert_eq!(made.status, 200, "{}: {}", cluster.name, text(&made));
+    };
+    made("unknown-first", r#"{"Datacenters":["dc9","dc1","dc2"]}"#);
+    made("nearest", r#"{"NearestN":3,"Datacenters":["dc2"]}"#);
+    made("nobody", r#"{"Datacenters":["dc9"]}"#);
+    executed("unknown-first", r#""Datacenter":"dc2","Failovers":1"#);
+    assert_eq!(
+        cluster.put(THERE, "/v1/catalog/register", service).status,
+        200
+    );
+    executed("unknown-first", "10.0.0.7");
+    executed("nearest", r#""Datacenter":"dc2","Failovers":1"#);
+    executed("nobody", r#""Nodes":[]"#);
+    executed("nobody", r#""Datacenter":"dc1","Failovers":0"#);
+    assert_eq!(
+        cluster.put(HERE, "/v1/catalog/register", service).status,
+        200
+    );
+    executed("nearest", r#""Datacenter":"dc1","Failovers":0"#);
+    let gone = r#"{"Node":"w"}"#;
+    assert_eq!(
+        cluster.put(HERE, "/v1/catalog/deregister", gone).status,
+        200
+    );
+}
+
+/// Rows 5.18 and 5.26: nothing comes back, until 40 s are over or the server goes on.
+fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
+    cluster.pause(THERE, true);
+    let begun = Stopwatch::start();
+    let fails = [HERE, CLIENT].map(|agent| cluster.asked(agent, "/v1/kv/watched?dc=dc2"));
+    let query = cluster.asked(HERE, "/v1/query/nearest/execute");
+    is(
+        cluster,
+        &cluster.get(HERE, "/v1/catalog/datacenters"),
+        200,
+        r#"["dc1","dc2"]"#,
+    );
+    assert_eq!(cluster.get(HERE, "/v1/kv/none").status, 404);
+    let join = |asked: std::thread::JoinHandle<Option<Reply>>| {
+        asked
+            .join()
+            .expect("it does not panic")
+            .expect("it answers")
+    };
+    let [here, client] = fails.map(join);
+    is(cluster, &here, 500, &format!("{HOP}EOF"));
+    is(cluster, &client, 500, &format!("{HOP}{HOP}EOF"));
+    let bounds = Duration::from_secs(29)..Duration::from_secs(45);
+    cluster.took(
+        "a request about a silent datacenter",
+        begun.elapsed(),
+        bounds,
+    );
+    let found = text(&join(query));
+    assert!(
+        found.contains(r#""Datacenter":"dc1","Failovers":1"#),
+        "{}: {found}",
+        cluster.name
+    );
+    let held = [HERE, CLIENT].map(|agent| cluster.asked(agent, "/v1/kv/watched?dc=dc2&raw"));
+    cluster.pause(THERE, false);
+    for held in held.map(join) {
+        is(cluster, &held, 200, "2");
+    }
+}
+
+/// Rows 5.19 and 5.20.
+fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
+    let address = text(&cluster.get(THERE, "/v1/status/leader"));
+    let address = address.trim().trim_matches('"').to_owned();
+    let index = header(&cluster.get(THERE, "/v1/kv/watched"), "X-Consul-Index");
+    let target = format!(
+        "/v1/kv/watched?dc=dc2&index={}&wait=60s",
+        index.expect("a read has it")
+    );
+    let blocked = [HERE, CLIENT].map(|agent| cluster.asked(agent, &target));
+    // The queries have to be there: a request that comes after them is answered.
+    for agent in [HERE, CLIENT] {
+        assert_eq!(cluster.get(agent, "/v1/kv/watched?dc=dc2").status, 200);
+    }
+    cluster.kill(THERE);
+    let [here, client] = blocked.map(|asked| asked.join().expect("no panic").expect("an answer"));
+    is(cluster, &here, 500, &format!("{HOP}EOF"));
+    is(cluster, &client, 500, &format!("{HOP}{HOP}EOF"));
+    let refused = format!("->{address}: connect: connection refused");
+    for (agent, hop) in [(HERE, ""), (CLIENT, HOP)] {
+        let reply = cluster.get(agent, "/v1/kv/watched?dc=dc2");
+        let text = text(&reply);
+        let dial =
+            format!("{hop}rpc error getting client: failed to get conn: dial tcp 127.0.0.1:0->");
+        assert!(
+            text.starts_with(&dial) && text.ends_with(&refused),
+            "{}: {text}",
+            cluster.name
+        );
+    }
+    let found = text(&cluster.get(HERE, "/v1/query/nearest/execute"));
+    assert!(
+        found.contains(r#""Nodes":[]"#) && found.contains(r#""Failovers":1"#),
+        "{found}"
+    );
+    is(
+        cluster,
+        &cluster.get(HERE, "/v1/catalog/datacenters"),
+        200,
+        r#"["dc1","dc2"]"#,
+    );
+    cluster.start(THERE);
+    let took = cluster.until("the datacenter is back", || {
+        let read = cluster.asks(HERE, &Request::get("/v1/kv/watched?dc=dc2"));
+        read.is_some_and(|read| read.status == 200)
+    });
+    cluster.took(
+        "the return of a datacenter",
+        took,
+        Duration::from_millis(500)..Duration::from_secs(30),
+    );
+}
