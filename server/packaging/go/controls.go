@@ -118,6 +118,22 @@ type Clock struct {
 	NextDeadlineInMs uint64 `json:"next_deadline_in_ms"`
 }
 
+// Datacenter describes a datacenter.
+type Datacenter struct {
+	// Its name.
+	Datacenter string `json:"datacenter"`
+	// Whether it is cut off from the others.
+	Cut bool `json:"cut"`
+	// Its agents, servers first.
+	Agents []Agent `json:"agents"`
+}
+
+// Datacenters describes the datacenters.
+type Datacenters struct {
+	// The datacenters, in the order in which they were given.
+	Datacenters []Datacenter `json:"datacenters"`
+}
+
 // Due describes something that will happen by itself.
 type Due struct {
 	// When, in milliseconds since the clock began.
@@ -967,12 +983,37 @@ func (c *Controls) Clock() Clock {
 	return answer
 }
 
+// CutAgentOptions are the arguments of CutAgent. What is zero is left out.
+type CutAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // CutAgent cuts an agent off from all others; its clients still reach it.
-func (c *Controls) CutAgent(agent uint64) {
+func (c *Controls) CutAgent(options CutAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/cut", nil, body, nil)
+}
+
+// CutDatacenter cuts a datacenter off from all others; within it all goes on.
+func (c *Controls) CutDatacenter(datacenter string) {
+	c.t.Helper()
+	body := given{}
+	body.set("datacenter", datacenter, true)
+	c.call("POST", "/datacenters/cut", nil, body, nil)
+}
+
+// Datacenters returns the datacenters: one, unless the server was started with `--datacenters`. Each has its own agents, state, history and faults, and a control plane at the addresses of its agents; the time of all is one.
+func (c *Controls) Datacenters() Datacenters {
+	c.t.Helper()
+	var answer Datacenters
+	c.call("GET", "/datacenters", nil, nil, &answer)
+	return answer
 }
 
 // DelayWakesOptions are the arguments of DelayWakes. What is zero is left out.
@@ -1160,12 +1201,29 @@ func (c *Controls) Freeze() Clock {
 	return answer
 }
 
+// HealAgentOptions are the arguments of HealAgent. What is zero is left out.
+type HealAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // HealAgent lets an agent that was cut off reach the others again.
-func (c *Controls) HealAgent(agent uint64) {
+func (c *Controls) HealAgent(options HealAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/heal", nil, body, nil)
+}
+
+// HealDatacenter lets a datacenter that was cut off reach the others again.
+func (c *Controls) HealDatacenter(datacenter string) {
+	c.t.Helper()
+	body := given{}
+	body.set("datacenter", datacenter, true)
+	c.call("POST", "/datacenters/heal", nil, body, nil)
 }
 
 // HistoryOptions are the arguments of History. What is zero is left out.
@@ -1214,11 +1272,20 @@ func (c *Controls) Jump(by time.Duration) Caused {
 	return answer
 }
 
+// KillAgentOptions are the arguments of KillAgent. What is zero is left out.
+type KillAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // KillAgent ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
-func (c *Controls) KillAgent(agent uint64) {
+func (c *Controls) KillAgent(options KillAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/kill", nil, body, nil)
 }
 
@@ -1226,6 +1293,8 @@ func (c *Controls) KillAgent(agent uint64) {
 type LagAgentOptions struct {
 	// The number of the agent, from 0 on.
 	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
 	// It applies an entry when this many newer ones are there.
 	Entries uint64
 	// It applies nothing, while this is true.
@@ -1239,17 +1308,27 @@ func (c *Controls) LagAgent(options LagAgentOptions) {
 	c.t.Helper()
 	body := given{}
 	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	body.set("entries", options.Entries, false)
 	body.set("hold", options.Hold, false)
 	body.set("time", durationText(options.Time), false)
 	c.call("POST", "/agents/lag", nil, body, nil)
 }
 
+// LeadAgentOptions are the arguments of LeadAgent. What is zero is left out.
+type LeadAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // LeadAgent makes a server the leader, without a request that fails.
-func (c *Controls) LeadAgent(agent uint64) {
+func (c *Controls) LeadAgent(options LeadAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/lead", nil, body, nil)
 }
 
@@ -1259,6 +1338,8 @@ type LinkAgentOptions struct {
 	Agent uint64
 	// The state of the link.
 	Link Link
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
 }
 
 // LinkAgent sets the link between an agent and its clients.
@@ -1267,6 +1348,7 @@ func (c *Controls) LinkAgent(options LinkAgentOptions) {
 	body := given{}
 	body.set("agent", options.Agent, true)
 	body.set("link", options.Link, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/link", nil, body, nil)
 }
 
@@ -1363,11 +1445,20 @@ func (c *Controls) PassCheck(options PassCheckOptions) {
 	c.call("POST", "/checks/pass", nil, body, nil)
 }
 
+// PauseAgentOptions are the arguments of PauseAgent. What is zero is left out.
+type PauseAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // PauseAgent stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
-func (c *Controls) PauseAgent(agent uint64) {
+func (c *Controls) PauseAgent(options PauseAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/pause", nil, body, nil)
 }
 
@@ -1419,11 +1510,20 @@ func (c *Controls) Resume() Clock {
 	return answer
 }
 
+// ResumeAgentOptions are the arguments of ResumeAgent. What is zero is left out.
+type ResumeAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // ResumeAgent lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
-func (c *Controls) ResumeAgent(agent uint64) {
+func (c *Controls) ResumeAgent(options ResumeAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/resume", nil, body, nil)
 }
 
@@ -1480,11 +1580,20 @@ func (c *Controls) Servers() Servers {
 	return answer
 }
 
+// StartAgentOptions are the arguments of StartAgent. What is zero is left out.
+type StartAgentOptions struct {
+	// The number of the agent, from 0 on.
+	Agent uint64
+	// The name of its datacenter, where several are joined. When it is left out: the one that is asked.
+	Datacenter string
+}
+
 // StartAgent starts the process of an agent again, with the data that it had.
-func (c *Controls) StartAgent(agent uint64) {
+func (c *Controls) StartAgent(options StartAgentOptions) {
 	c.t.Helper()
 	body := given{}
-	body.set("agent", agent, true)
+	body.set("agent", options.Agent, true)
+	body.set("datacenter", options.Datacenter, false)
 	c.call("POST", "/agents/start", nil, body, nil)
 }
 
@@ -1498,6 +1607,8 @@ type StartServerOptions struct {
 	ControlPort uint64
 	// The name of the datacenter.
 	Datacenter string
+	// The names of datacenters that are joined, such as `dc1,dc2`; the first is its own.
+	Datacenters string
 	// The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
 	Epoch string
 	// Whether the clock stands still, at 0, until a test moves it.
@@ -1528,6 +1639,7 @@ func (c *Controls) StartServer(options StartServerOptions) Listed {
 	body.set("agents", options.Agents, false)
 	body.set("control_port", options.ControlPort, false)
 	body.set("datacenter", options.Datacenter, false)
+	body.set("datacenters", options.Datacenters, false)
 	body.set("epoch", options.Epoch, false)
 	body.set("frozen", options.Frozen, false)
 	body.set("history_capacity", options.HistoryCapacity, false)

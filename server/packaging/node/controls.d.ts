@@ -113,6 +113,22 @@ export interface Clock {
   next_deadline_in_ms: number | null;
 }
 
+/** A datacenter. */
+export interface Datacenter {
+  /** Its name. */
+  datacenter: string;
+  /** Whether it is cut off from the others. */
+  cut: boolean;
+  /** Its agents, servers first. */
+  agents: Agent[];
+}
+
+/** The datacenters. */
+export interface Datacenters {
+  /** The datacenters, in the order in which they were given. */
+  datacenters: Datacenter[];
+}
+
 /** Something that will happen by itself. */
 export interface Due {
   /** When, in milliseconds since the clock began. */
@@ -645,9 +661,18 @@ export class Controls {
   clearHistory(): Promise<void>;
   /** The time, the rate, and when something next happens by itself. */
   clock(): Promise<Clock>;
-  /** Cuts an agent off from all others; its clients still reach it.
-   * @param agent The number of the agent, from 0 on. */
-  cutAgent(agent: number): Promise<void>;
+  /** Cuts an agent off from all others; its clients still reach it. */
+  cutAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
+  /** Cuts a datacenter off from all others; within it all goes on.
+   * @param datacenter The name of the datacenter. */
+  cutDatacenter(datacenter: string): Promise<void>;
+  /** The datacenters: one, unless the server was started with `--datacenters`. Each has its own agents, state, history and faults, and a control plane at the addresses of its agents; the time of all is one. */
+  datacenters(): Promise<Datacenters>;
   /** Lets the wakes of requests that are blocked on keys under a prefix come late. */
   delayWakes(options: {
     /** What the keys begin with; all keys when it is empty. */
@@ -725,9 +750,16 @@ export class Controls {
   findLeader(): Promise<void>;
   /** Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`). */
   freeze(): Promise<Clock>;
-  /** Lets an agent that was cut off reach the others again.
-   * @param agent The number of the agent, from 0 on. */
-  healAgent(agent: number): Promise<void>;
+  /** Lets an agent that was cut off reach the others again. */
+  healAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
+  /** Lets a datacenter that was cut off reach the others again.
+   * @param datacenter The name of the datacenter. */
+  healDatacenter(datacenter: string): Promise<void>;
   /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
   history(options?: {
     /** Only records after the one with this number. */
@@ -747,13 +779,19 @@ export class Controls {
   /** Lets time pass as if the server's process had been stopped: what was due happens late, all at once.
    * @param by How far the clock moves: a duration such as `20s`, `1m30s` or `250ms`. */
   jump(by: Duration): Promise<Caused>;
-  /** Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
-   * @param agent The number of the agent, from 0 on. */
-  killAgent(agent: number): Promise<void>;
+  /** Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port. */
+  killAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
   /** Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far. */
   lagAgent(options: {
     /** The number of the agent, from 0 on. */
     agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
     /** It applies an entry when this many newer ones are there. */
     entries?: number;
     /** It applies nothing, while this is true. */
@@ -761,15 +799,21 @@ export class Controls {
     /** It applies each entry after this time on the server's clock: a duration such as `5s`. */
     time?: Duration;
   }): Promise<void>;
-  /** Makes a server the leader, without a request that fails.
-   * @param agent The number of the agent, from 0 on. */
-  leadAgent(agent: number): Promise<void>;
+  /** Makes a server the leader, without a request that fails. */
+  leadAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
   /** Sets the link between an agent and its clients. */
   linkAgent(options: {
     /** The number of the agent, from 0 on. */
     agent: number;
     /** The state of the link. */
     link: Link;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
   }): Promise<void>;
   /** Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
    * @param state What `state` gave. */
@@ -804,9 +848,13 @@ export class Controls {
     /** The name of the check's node; the agent's own node when it is left out. */
     node?: string;
   }): Promise<void>;
-  /** Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
-   * @param agent The number of the agent, from 0 on. */
-  pauseAgent(agent: number): Promise<void>;
+  /** Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it. */
+  pauseAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
   /** Lets the clock run at a multiple of the machine's time.
    * @param rate How fast the clock is to run: 0 stands still, 1 is the machine's time; else from 0.001 to 1000000. */
   rate(rate: number): Promise<Clock>;
@@ -822,9 +870,13 @@ export class Controls {
   restart(state: RestartState): Promise<AtIndex>;
   /** Lets the clock run as the machine's does. */
   resume(): Promise<Clock>;
-  /** Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
-   * @param agent The number of the agent, from 0 on. */
-  resumeAgent(agent: number): Promise<void>;
+  /** Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile. */
+  resumeAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
   /** Deletes a token: from now on it is unknown.
    * @param token The SecretID or the AccessorID of the token. */
   revokeToken(token: string): Promise<void>;
@@ -842,9 +894,13 @@ export class Controls {
   server(): Promise<About>;
   /** The servers that were started on demand. */
   servers(): Promise<Servers>;
-  /** Starts the process of an agent again, with the data that it had.
-   * @param agent The number of the agent, from 0 on. */
-  startAgent(agent: number): Promise<void>;
+  /** Starts the process of an agent again, with the data that it had. */
+  startAgent(options: {
+    /** The number of the agent, from 0 on. */
+    agent: number;
+    /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+    datacenter?: string;
+  }): Promise<void>;
   /** Starts another, isolated server in this process, with the settings of this one where none is given. */
   startServer(options?: {
     /** The IP address at which the new server listens. When it is left out: all addresses at which this one does. */
@@ -855,6 +911,8 @@ export class Controls {
     controlPort?: number;
     /** The name of the datacenter. */
     datacenter?: string;
+    /** The names of datacenters that are joined, such as `dc1,dc2`; the first is its own. */
+    datacenters?: string;
     /** The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock. */
     epoch?: string;
     /** Whether the clock stands still, at 0, until a test moves it. */

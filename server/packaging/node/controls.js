@@ -68,8 +68,17 @@ export class Controls {
     return this.call("GET", "/clock");
   }
 
-  cutAgent(agent) {
-    return this.call("POST", "/agents/cut", { body: { agent: agent } });
+  cutAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/cut", { body: { agent: options.agent, datacenter: options.datacenter } });
+  }
+
+  cutDatacenter(datacenter) {
+    return this.call("POST", "/datacenters/cut", { body: { datacenter: datacenter } });
+  }
+
+  datacenters() {
+    return this.call("GET", "/datacenters");
   }
 
   delayWakes(options) {
@@ -128,8 +137,13 @@ export class Controls {
     return this.call("POST", "/clock/freeze");
   }
 
-  healAgent(agent) {
-    return this.call("POST", "/agents/heal", { body: { agent: agent } });
+  healAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/heal", { body: { agent: options.agent, datacenter: options.datacenter } });
+  }
+
+  healDatacenter(datacenter) {
+    return this.call("POST", "/datacenters/heal", { body: { datacenter: datacenter } });
   }
 
   history(options = {}) {
@@ -145,22 +159,24 @@ export class Controls {
     return this.call("POST", "/clock/jump", { body: { by: duration(by) } });
   }
 
-  killAgent(agent) {
-    return this.call("POST", "/agents/kill", { body: { agent: agent } });
+  killAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/kill", { body: { agent: options.agent, datacenter: options.datacenter } });
   }
 
   lagAgent(options) {
-    onlyKnown(options, "agent", "entries", "hold", "time");
-    return this.call("POST", "/agents/lag", { body: { agent: options.agent, entries: options.entries, hold: options.hold, time: duration(options.time) } });
+    onlyKnown(options, "agent", "datacenter", "entries", "hold", "time");
+    return this.call("POST", "/agents/lag", { body: { agent: options.agent, datacenter: options.datacenter, entries: options.entries, hold: options.hold, time: duration(options.time) } });
   }
 
-  leadAgent(agent) {
-    return this.call("POST", "/agents/lead", { body: { agent: agent } });
+  leadAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/lead", { body: { agent: options.agent, datacenter: options.datacenter } });
   }
 
   linkAgent(options) {
-    onlyKnown(options, "agent", "link");
-    return this.call("POST", "/agents/link", { body: { agent: options.agent, link: options.link } });
+    onlyKnown(options, "agent", "link", "datacenter");
+    return this.call("POST", "/agents/link", { body: { agent: options.agent, link: options.link, datacenter: options.datacenter } });
   }
 
   load(state) {
@@ -198,8 +214,9 @@ export class Controls {
     return this.call("POST", "/checks/pass", { body: { check: options.check, node: options.node } });
   }
 
-  pauseAgent(agent) {
-    return this.call("POST", "/agents/pause", { body: { agent: agent } });
+  pauseAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/pause", { body: { agent: options.agent, datacenter: options.datacenter } });
   }
 
   rate(rate) {
@@ -226,8 +243,9 @@ export class Controls {
     return this.call("POST", "/clock/resume");
   }
 
-  resumeAgent(agent) {
-    return this.call("POST", "/agents/resume", { body: { agent: agent } });
+  resumeAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/resume", { body: { agent: options.agent, datacenter: options.datacenter } });
   }
 
   revokeToken(token) {
@@ -251,13 +269,14 @@ export class Controls {
     return this.call("GET", "/servers");
   }
 
-  startAgent(agent) {
-    return this.call("POST", "/agents/start", { body: { agent: agent } });
+  startAgent(options) {
+    onlyKnown(options, "agent", "datacenter");
+    return this.call("POST", "/agents/start", { body: { agent: options.agent, datacenter: options.datacenter } });
   }
 
   startServer(options = {}) {
-    onlyKnown(options, "address", "agents", "controlPort", "datacenter", "epoch", "frozen", "historyCapacity", "httpPort", "node", "seed", "sessionTtlMin", "settings", "strict", "version");
-    return this.call("POST", "/servers", { body: { address: options.address, agents: options.agents, control_port: options.controlPort, datacenter: options.datacenter, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
+    onlyKnown(options, "address", "agents", "controlPort", "datacenter", "datacenters", "epoch", "frozen", "historyCapacity", "httpPort", "node", "seed", "sessionTtlMin", "settings", "strict", "version");
+    return this.call("POST", "/servers", { body: { address: options.address, agents: options.agents, control_port: options.controlPort, datacenter: options.datacenter, datacenters: options.datacenters, epoch: options.epoch, frozen: options.frozen, history_capacity: options.historyCapacity, http_port: options.httpPort, node: options.node, seed: options.seed, session_ttl_min: duration(options.sessionTtlMin), settings: options.settings, strict: options.strict, version: options.version } });
   }
 
   state() {

@@ -2,6 +2,7 @@
 
 pub mod acl;
 pub mod address;
+mod agents;
 pub mod amend;
 pub mod data;
 pub mod dns;
@@ -19,9 +20,7 @@ use crate::definition::{meta, node_id};
 use crate::document::definitions;
 use crate::settings::Settings;
 use crate::settings::flags::called;
-use crate::{
-    AgentCounts, Config, DatacenterNames, LogLevel, Network, WrongAgents, WrongDatacenters,
-};
+use crate::{Config, LogLevel, Network};
 use proconsul_gocompat::duration::{self, DurationQuotes};
 use proconsul_version::{Behaviour, Version};
 
@@ -102,7 +101,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
         control_port,
         allow_hosts: allow_hosts(settings)?,
         strict: settings.strict.unwrap_or(false),
-        agents: agents(settings)?,
+        agents: agents::counts(settings)?,
         ..base
     };
 
@@ -117,7 +116,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_datacenter(settings, &mut config)?;
     let bootstrap = bootstrap(settings, &config, &mut warnings)?;
     take_primary_datacenter(settings, &mut config)?;
-    take_datacenters(settings, &mut config)?;
+    agents::take_datacenters(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
     let client_addresses = listen::take_listeners(settings, ports, &mut errors, &mut config)?;
     config.control_addresses = listen::control_addresses(settings, &client_addresses)?;
@@ -174,30 +173,6 @@ fn allow_hosts(settings: &Settings) -> Result<Vec<String>, String> {
         Ok(name.to_owned())
     };
     names.map(|text| name(text.trim())).collect()
-}
-
-fn agents(settings: &Settings) -> Result<AgentCounts, String> {
-    let counts = settings.agents.as_deref().map(str::parse).transpose();
-    counts
-        .map(Option::unwrap_or_default)
-        .map_err(|wrong: WrongAgents| format!("-agents: {wrong}"))
-}
-
-fn take_datacenters(settings: &Settings, config: &mut Config) -> Result<(), String> {
-    let Some(text) = &settings.datacenters else {
-        return Ok(());
-    };
-    let names: DatacenterNames = text
-        .parse()
-        .map_err(|wrong: WrongDatacenters| format!("-datacenters: {wrong}"))?;
-    let (first, own) = (&names.names()[0], &config.datacenter);
-    if settings.datacenter.is_some() && first != own {
-        return Err(format!(
-            "-datacenters begins with {first}, and -datacenter is {own}: leave one of them out"
-        ));
-    }
-    config.join(names);
-    Ok(())
 }
 
 /// Returns the port of the control plane. An address without a port takes a free one.

@@ -8,6 +8,7 @@
 //! An observed engine keeps a history, and knows of every request whether it is blocked.
 
 mod agents;
+mod cause;
 mod joined;
 mod mutate;
 mod observe;
@@ -39,6 +40,7 @@ use proconsul_store::{
 use joined::Joined;
 
 pub use agents::Contact;
+pub use cause::Cause;
 pub use mutate::Checkpoint;
 pub use mutate::Generation;
 pub use mutate::State;
@@ -46,7 +48,7 @@ pub use observe::barrier;
 pub use observe::{Blocked, BlockedOn, Explanation, Held, OpenCall, Unmet, WhyUnmet};
 pub use replica::Lag;
 pub use runs::RunOrder;
-pub use time::{Advance, Advanced, Cause};
+pub use time::{Advance, Advanced};
 pub use waiter::{Found, Waiter, WakeReason};
 
 /// One Consul's state, and everything that happens to it, as one of its agents sees it.

@@ -4,6 +4,7 @@ mod acls;
 mod agents;
 mod barriers;
 mod client;
+mod datacenters;
 mod dns;
 mod faults;
 mod locks;

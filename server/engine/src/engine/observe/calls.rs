@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::engine::Cause;
+use crate::engine::cause::Cause;
 use crate::history::CallId;
 use crate::sync::Signal;
 use proconsul_store::timestamp::Timestamp;

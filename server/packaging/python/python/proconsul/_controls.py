@@ -224,6 +224,24 @@ class Clock(TypedDict):
     """How long it is until something happens by itself, in milliseconds; null for never."""
 
 
+class Datacenter(TypedDict):
+    """A datacenter."""
+
+    datacenter: str
+    """Its name."""
+    cut: bool
+    """Whether it is cut off from the others."""
+    agents: list[Agent]
+    """Its agents, servers first."""
+
+
+class Datacenters(TypedDict):
+    """The datacenters."""
+
+    datacenters: list[Datacenter]
+    """The datacenters, in the order in which they were given."""
+
+
 class Due(TypedDict):
     """Something that will happen by itself."""
 
@@ -680,6 +698,8 @@ __all__ = [
     "ChangeRulesEffect",
     "Checkpoints",
     "Clock",
+    "Datacenter",
+    "Datacenters",
     "DelayAfterEffect",
     "DelayBeforeEffect",
     "Due",
@@ -811,12 +831,24 @@ class Controls:
         """The time, the rate, and when something next happens by itself."""
         return self._call("GET", "/clock")
 
-    def cut_agent(self, agent: int) -> None:
+    def cut_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Cuts an agent off from all others; its clients still reach it.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/cut", body=_given({"agent": agent}))
+        self._call("POST", "/agents/cut", body=_given({"agent": agent, "datacenter": datacenter}))
+
+    def cut_datacenter(self, datacenter: str) -> None:
+        """Cuts a datacenter off from all others; within it all goes on.
+
+        datacenter: The name of the datacenter.
+        """
+        self._call("POST", "/datacenters/cut", body=_given({"datacenter": datacenter}))
+
+    def datacenters(self) -> Datacenters:
+        """The datacenters: one, unless the server was started with `--datacenters`. Each has its own agents, state, history and faults, and a control plane at the addresses of its agents; the time of all is one."""
+        return self._call("GET", "/datacenters")
 
     def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
         """Lets the wakes of requests that are blocked on keys under a prefix come late.
@@ -914,12 +946,20 @@ class Controls:
         """Stops the clock: nothing happens by itself, and a request that a fault holds for a time waits until the clock is moved (`held` of `GET /blocked`)."""
         return self._call("POST", "/clock/freeze")
 
-    def heal_agent(self, agent: int) -> None:
+    def heal_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Lets an agent that was cut off reach the others again.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/heal", body=_given({"agent": agent}))
+        self._call("POST", "/agents/heal", body=_given({"agent": agent, "datacenter": datacenter}))
+
+    def heal_datacenter(self, datacenter: str) -> None:
+        """Lets a datacenter that was cut off reach the others again.
+
+        datacenter: The name of the datacenter.
+        """
+        self._call("POST", "/datacenters/heal", body=_given({"datacenter": datacenter}))
 
     def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps.
@@ -946,37 +986,41 @@ class Controls:
         """
         return self._call("POST", "/clock/jump", body=_given({"by": _duration(by)}))
 
-    def kill_agent(self, agent: int) -> None:
+    def kill_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/kill", body=_given({"agent": agent}))
+        self._call("POST", "/agents/kill", body=_given({"agent": agent, "datacenter": datacenter}))
 
-    def lag_agent(self, agent: int, *, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
+    def lag_agent(self, agent: int, *, datacenter: str | None = None, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
         """Sets how far a server lags behind the leader, for reads with `?stale`; as a real one if nothing says how far.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         entries: It applies an entry when this many newer ones are there.
         hold: It applies nothing, while this is true.
         time: It applies each entry after this time on the server's clock: a duration such as `5s`.
         """
-        self._call("POST", "/agents/lag", body=_given({"agent": agent, "entries": entries, "hold": hold, "time": _duration(time)}))
+        self._call("POST", "/agents/lag", body=_given({"agent": agent, "datacenter": datacenter, "entries": entries, "hold": hold, "time": _duration(time)}))
 
-    def lead_agent(self, agent: int) -> None:
+    def lead_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Makes a server the leader, without a request that fails.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/lead", body=_given({"agent": agent}))
+        self._call("POST", "/agents/lead", body=_given({"agent": agent, "datacenter": datacenter}))
 
-    def link_agent(self, agent: int, link: Link) -> None:
+    def link_agent(self, agent: int, link: Link, *, datacenter: str | None = None) -> None:
         """Sets the link between an agent and its clients.
 
         agent: The number of the agent, from 0 on.
         link: The state of the link.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/link", body=_given({"agent": agent, "link": link}))
+        self._call("POST", "/agents/link", body=_given({"agent": agent, "link": link, "datacenter": datacenter}))
 
     def load(self, state: Mapping[str, Any]) -> AtIndex:
         """Goes over to a state that GET gave, of this server or of another with the same version, node and datacenter; blocked requests are answered. All times in it are durations from the moment of the dump.
@@ -1028,12 +1072,13 @@ class Controls:
         """
         self._call("POST", "/checks/pass", body=_given({"check": check, "node": node}))
 
-    def pause_agent(self, agent: int) -> None:
+    def pause_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/pause", body=_given({"agent": agent}))
+        self._call("POST", "/agents/pause", body=_given({"agent": agent, "datacenter": datacenter}))
 
     def rate(self, rate: float) -> Clock:
         """Lets the clock run at a multiple of the machine's time.
@@ -1068,12 +1113,13 @@ class Controls:
         """Lets the clock run as the machine's does."""
         return self._call("POST", "/clock/resume")
 
-    def resume_agent(self, agent: int) -> None:
+    def resume_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/resume", body=_given({"agent": agent}))
+        self._call("POST", "/agents/resume", body=_given({"agent": agent, "datacenter": datacenter}))
 
     def revoke_token(self, token: str) -> None:
         """Deletes a token: from now on it is unknown.
@@ -1105,20 +1151,22 @@ class Controls:
         """The servers that were started on demand."""
         return self._call("GET", "/servers")
 
-    def start_agent(self, agent: int) -> None:
+    def start_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """Starts the process of an agent again, with the data that it had.
 
         agent: The number of the agent, from 0 on.
+        datacenter: The name of its datacenter, where several are joined. When it is left out: the one that is asked.
         """
-        self._call("POST", "/agents/start", body=_given({"agent": agent}))
+        self._call("POST", "/agents/start", body=_given({"agent": agent, "datacenter": datacenter}))
 
-    def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, datacenters: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """Starts another, isolated server in this process, with the settings of this one where none is given.
 
         address: The IP address at which the new server listens. When it is left out: all addresses at which this one does.
         agents: How many agents it has: servers, or servers and client agents, such as `3` or `3:1`.
         control_port: A port for its control plane alone; 0 takes a free one. When it is left out the new server has one if this one has.
         datacenter: The name of the datacenter.
+        datacenters: The names of datacenters that are joined, such as `dc1,dc2`; the first is its own.
         epoch: The wall clock at the start of the server's clock, which the server's wall clock follows from then on: a time such as `2026-01-01T00:00:00Z`. When neither server has one: the machine's wall clock.
         frozen: Whether the clock stands still, at 0, until a test moves it.
         history_capacity: How many records the history keeps, at least 1; when there are more the oldest go, and who reads it is told.
@@ -1130,7 +1178,7 @@ class Controls:
         strict: Whether endpoints that are not emulated are answered as unknown paths, and not with 501.
         version: The emulated release of Consul, such as `1.8.7`.
         """
-        return self._call("POST", "/servers", body=_given({"address": address, "agents": agents, "control_port": control_port, "datacenter": datacenter, "epoch": epoch, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
+        return self._call("POST", "/servers", body=_given({"address": address, "agents": agents, "control_port": control_port, "datacenter": datacenter, "datacenters": datacenters, "epoch": epoch, "frozen": frozen, "history_capacity": history_capacity, "http_port": http_port, "node": node, "seed": seed, "session_ttl_min": _duration(session_ttl_min), "settings": settings, "strict": strict, "version": version}))
 
     def state(self) -> dict[str, Any]:
         """The whole state: what clients see, and what is left of every TTL and lock-delay. The same state gives the same bytes."""
@@ -1244,9 +1292,17 @@ class AsyncControls:
         """As `Controls.clock`."""
         return await asyncio.to_thread(self.sync.clock)
 
-    async def cut_agent(self, agent: int) -> None:
+    async def cut_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.cut_agent`."""
-        return await asyncio.to_thread(self.sync.cut_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.cut_agent, agent=agent, datacenter=datacenter)
+
+    async def cut_datacenter(self, datacenter: str) -> None:
+        """As `Controls.cut_datacenter`."""
+        return await asyncio.to_thread(self.sync.cut_datacenter, datacenter=datacenter)
+
+    async def datacenters(self) -> Datacenters:
+        """As `Controls.datacenters`."""
+        return await asyncio.to_thread(self.sync.datacenters)
 
     async def delay_wakes(self, prefix: str, by: Duration, *, times: int | None = None) -> None:
         """As `Controls.delay_wakes`."""
@@ -1300,9 +1356,13 @@ class AsyncControls:
         """As `Controls.freeze`."""
         return await asyncio.to_thread(self.sync.freeze)
 
-    async def heal_agent(self, agent: int) -> None:
+    async def heal_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.heal_agent`."""
-        return await asyncio.to_thread(self.sync.heal_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.heal_agent, agent=agent, datacenter=datacenter)
+
+    async def heal_datacenter(self, datacenter: str) -> None:
+        """As `Controls.heal_datacenter`."""
+        return await asyncio.to_thread(self.sync.heal_datacenter, datacenter=datacenter)
 
     async def history(self, *, after: int | None = None, key: str | None = None, kind: Sequence[Kind] | None = None, limit: int | None = None, session: str | None = None) -> History:
         """As `Controls.history`."""
@@ -1316,21 +1376,21 @@ class AsyncControls:
         """As `Controls.jump`."""
         return await asyncio.to_thread(self.sync.jump, by=by)
 
-    async def kill_agent(self, agent: int) -> None:
+    async def kill_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.kill_agent`."""
-        return await asyncio.to_thread(self.sync.kill_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.kill_agent, agent=agent, datacenter=datacenter)
 
-    async def lag_agent(self, agent: int, *, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
+    async def lag_agent(self, agent: int, *, datacenter: str | None = None, entries: int | None = None, hold: bool | None = None, time: Duration | None = None) -> None:
         """As `Controls.lag_agent`."""
-        return await asyncio.to_thread(self.sync.lag_agent, agent=agent, entries=entries, hold=hold, time=time)
+        return await asyncio.to_thread(self.sync.lag_agent, agent=agent, datacenter=datacenter, entries=entries, hold=hold, time=time)
 
-    async def lead_agent(self, agent: int) -> None:
+    async def lead_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.lead_agent`."""
-        return await asyncio.to_thread(self.sync.lead_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.lead_agent, agent=agent, datacenter=datacenter)
 
-    async def link_agent(self, agent: int, link: Link) -> None:
+    async def link_agent(self, agent: int, link: Link, *, datacenter: str | None = None) -> None:
         """As `Controls.link_agent`."""
-        return await asyncio.to_thread(self.sync.link_agent, agent=agent, link=link)
+        return await asyncio.to_thread(self.sync.link_agent, agent=agent, link=link, datacenter=datacenter)
 
     async def load(self, state: Mapping[str, Any]) -> AtIndex:
         """As `Controls.load`."""
@@ -1364,9 +1424,9 @@ class AsyncControls:
         """As `Controls.pass_check`."""
         return await asyncio.to_thread(self.sync.pass_check, check=check, node=node)
 
-    async def pause_agent(self, agent: int) -> None:
+    async def pause_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.pause_agent`."""
-        return await asyncio.to_thread(self.sync.pause_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.pause_agent, agent=agent, datacenter=datacenter)
 
     async def rate(self, rate: float) -> Clock:
         """As `Controls.rate`."""
@@ -1392,9 +1452,9 @@ class AsyncControls:
         """As `Controls.resume`."""
         return await asyncio.to_thread(self.sync.resume)
 
-    async def resume_agent(self, agent: int) -> None:
+    async def resume_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.resume_agent`."""
-        return await asyncio.to_thread(self.sync.resume_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.resume_agent, agent=agent, datacenter=datacenter)
 
     async def revoke_token(self, token: str) -> None:
         """As `Controls.revoke_token`."""
@@ -1416,13 +1476,13 @@ class AsyncControls:
         """As `Controls.servers`."""
         return await asyncio.to_thread(self.sync.servers)
 
-    async def start_agent(self, agent: int) -> None:
+    async def start_agent(self, agent: int, *, datacenter: str | None = None) -> None:
         """As `Controls.start_agent`."""
-        return await asyncio.to_thread(self.sync.start_agent, agent=agent)
+        return await asyncio.to_thread(self.sync.start_agent, agent=agent, datacenter=datacenter)
 
-    async def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
+    async def start_server(self, *, address: str | None = None, agents: str | None = None, control_port: int | None = None, datacenter: str | None = None, datacenters: str | None = None, epoch: str | None = None, frozen: bool | None = None, history_capacity: int | None = None, http_port: int | None = None, node: str | None = None, seed: int | None = None, session_ttl_min: Duration | None = None, settings: Mapping[str, Any] | None = None, strict: bool | None = None, version: str | None = None) -> Listed:
         """As `Controls.start_server`."""
-        return await asyncio.to_thread(self.sync.start_server, address=address, agents=agents, control_port=control_port, datacenter=datacenter, epoch=epoch, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
+        return await asyncio.to_thread(self.sync.start_server, address=address, agents=agents, control_port=control_port, datacenter=datacenter, datacenters=datacenters, epoch=epoch, frozen=frozen, history_capacity=history_capacity, http_port=http_port, node=node, seed=seed, session_ttl_min=session_ttl_min, settings=settings, strict=strict, version=version)
 
     async def state(self) -> dict[str, Any]:
         """As `Controls.state`."""

@@ -122,9 +122,32 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void cutAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        cutAgent(agent, new CutAgentOptions());
+    }
+
+    /**
+     * Cuts an agent off from all others; its clients still reach it.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void cutAgent(long agent, CutAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/cut", null, given);
+    }
+
+    /**
+     * Cuts a datacenter off from all others; within it all goes on.
+     * @param datacenter The name of the datacenter.
+     */
+    public void cutDatacenter(String datacenter) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("datacenter", datacenter);
+        call("POST", "/datacenters/cut", null, given);
+    }
+
+    /** The datacenters: one, unless the server was started with `--datacenters`. Each has its own agents, state, history and faults, and a control plane at the addresses of its agents; the time of all is one. */
+    public Datacenters datacenters() {
+        return Datacenters.of(call("GET", "/datacenters", null, null));
     }
 
     /**
@@ -281,9 +304,27 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void healAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        healAgent(agent, new HealAgentOptions());
+    }
+
+    /**
+     * Lets an agent that was cut off reach the others again.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void healAgent(long agent, HealAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/heal", null, given);
+    }
+
+    /**
+     * Lets a datacenter that was cut off reach the others again.
+     * @param datacenter The name of the datacenter.
+     */
+    public void healDatacenter(String datacenter) {
+        Map<String, Object> given = new LinkedHashMap<>();
+        given.put("datacenter", datacenter);
+        call("POST", "/datacenters/heal", null, given);
     }
 
     /** What happened, in order, and why. `lost` says how many of the oldest records are gone because there were more than the history keeps. */
@@ -320,7 +361,15 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void killAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        killAgent(agent, new KillAgentOptions());
+    }
+
+    /**
+     * Ends the process of an agent, as `kill -9` does. The first agent can be killed only if the control plane has its own port.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void killAgent(long agent, KillAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/kill", null, given);
     }
@@ -348,7 +397,15 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void leadAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        leadAgent(agent, new LeadAgentOptions());
+    }
+
+    /**
+     * Makes a server the leader, without a request that fails.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void leadAgent(long agent, LeadAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/lead", null, given);
     }
@@ -359,7 +416,16 @@ public abstract class Controls {
      * @param link The state of the link.
      */
     public void linkAgent(long agent, Link link) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        linkAgent(agent, link, new LinkAgentOptions());
+    }
+
+    /**
+     * Sets the link between an agent and its clients.
+     * @param agent The number of the agent, from 0 on.
+     * @param link The state of the link.
+     */
+    public void linkAgent(long agent, Link link, LinkAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         given.put("link", link);
         call("POST", "/agents/link", null, given);
@@ -450,7 +516,15 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void pauseAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        pauseAgent(agent, new PauseAgentOptions());
+    }
+
+    /**
+     * Stops the process of an agent, as SIGSTOP does: it takes connections and answers nothing, and the others lose it.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void pauseAgent(long agent, PauseAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/pause", null, given);
     }
@@ -503,7 +577,15 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void resumeAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        resumeAgent(agent, new ResumeAgentOptions());
+    }
+
+    /**
+     * Lets the process of an agent go on, as SIGCONT does: it answers what was sent meanwhile.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void resumeAgent(long agent, ResumeAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/resume", null, given);
     }
@@ -561,7 +643,15 @@ public abstract class Controls {
      * @param agent The number of the agent, from 0 on.
      */
     public void startAgent(long agent) {
-        Map<String, Object> given = new LinkedHashMap<>();
+        startAgent(agent, new StartAgentOptions());
+    }
+
+    /**
+     * Starts the process of an agent again, with the data that it had.
+     * @param agent The number of the agent, from 0 on.
+     */
+    public void startAgent(long agent, StartAgentOptions options) {
+        Map<String, Object> given = new LinkedHashMap<>(options);
         given.put("agent", agent);
         call("POST", "/agents/start", null, given);
     }
@@ -658,6 +748,15 @@ public abstract class Controls {
         /** The fencing token with which it holds the lock, if it has one. */
         public BelieveOptions fencingToken(String fencingToken) {
             set("fencing_token", fencingToken);
+            return this;
+        }
+    }
+
+    /** The arguments of `cutAgent` that can be left out. */
+    public static final class CutAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public CutAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
             return this;
         }
     }
@@ -773,6 +872,15 @@ public abstract class Controls {
         }
     }
 
+    /** The arguments of `healAgent` that can be left out. */
+    public static final class HealAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public HealAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+    }
+
     /** The arguments of `history` that can be left out. */
     public static final class HistoryOptions extends Fields {
         /** Only records after the one with this number. */
@@ -806,8 +914,23 @@ public abstract class Controls {
         }
     }
 
+    /** The arguments of `killAgent` that can be left out. */
+    public static final class KillAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public KillAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+    }
+
     /** The arguments of `lagAgent` that can be left out. */
     public static final class LagAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public LagAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+
         /** It applies an entry when this many newer ones are there. */
         public LagAgentOptions entries(long entries) {
             set("entries", entries);
@@ -823,6 +946,24 @@ public abstract class Controls {
         /** It applies each entry after this time on the server's clock: a duration such as `5s`. */
         public LagAgentOptions time(Duration time) {
             set("time", time);
+            return this;
+        }
+    }
+
+    /** The arguments of `leadAgent` that can be left out. */
+    public static final class LeadAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public LeadAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+    }
+
+    /** The arguments of `linkAgent` that can be left out. */
+    public static final class LinkAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public LinkAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
             return this;
         }
     }
@@ -860,11 +1001,38 @@ public abstract class Controls {
         }
     }
 
+    /** The arguments of `pauseAgent` that can be left out. */
+    public static final class PauseAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public PauseAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+    }
+
+    /** The arguments of `resumeAgent` that can be left out. */
+    public static final class ResumeAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public ResumeAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
+            return this;
+        }
+    }
+
     /** The arguments of `safety` that can be left out. */
     public static final class SafetyOptions extends Fields {
         /** When programs believed that they held the lock. Without any, the history alone is checked. */
         public SafetyOptions beliefs(List<Belief> beliefs) {
             set("beliefs", beliefs);
+            return this;
+        }
+    }
+
+    /** The arguments of `startAgent` that can be left out. */
+    public static final class StartAgentOptions extends Fields {
+        /** The name of its datacenter, where several are joined. When it is left out: the one that is asked. */
+        public StartAgentOptions datacenter(String datacenter) {
+            set("datacenter", datacenter);
             return this;
         }
     }
@@ -892,6 +1060,12 @@ public abstract class Controls {
         /** The name of the datacenter. */
         public StartServerOptions datacenter(String datacenter) {
             set("datacenter", datacenter);
+            return this;
+        }
+
+        /** The names of datacenters that are joined, such as `dc1,dc2`; the first is its own. */
+        public StartServerOptions datacenters(String datacenters) {
+            set("datacenters", datacenters);
             return this;
         }
 
@@ -1296,6 +1470,48 @@ public abstract class Controls {
         /** How long it is until something happens by itself, in milliseconds; null for never. */
         public Long nextDeadlineInMs() {
             return field("next_deadline_in_ms", Fields::whole);
+        }
+    }
+
+    /** A datacenter. */
+    public static final class Datacenter extends Fields {
+        private Datacenter(Object json) {
+            super(json);
+        }
+
+        static Datacenter of(Object json) {
+            return new Datacenter(json);
+        }
+
+        /** Its name. */
+        public String datacenter() {
+            return field("datacenter", String.class::cast);
+        }
+
+        /** Whether it is cut off from the others. */
+        public boolean cut() {
+            return field("cut", Boolean.class::cast);
+        }
+
+        /** Its agents, servers first. */
+        public List<Agent> agents() {
+            return field("agents", json -> list(json, Agent::of));
+        }
+    }
+
+    /** The datacenters. */
+    public static final class Datacenters extends Fields {
+        private Datacenters(Object json) {
+            super(json);
+        }
+
+        static Datacenters of(Object json) {
+            return new Datacenters(json);
+        }
+
+        /** The datacenters, in the order in which they were given. */
+        public List<Datacenter> datacenters() {
+            return field("datacenters", json -> list(json, Datacenter::of));
         }
     }
 
