@@ -189,3 +189,27 @@ async fn a_simulated_client_is_waited_for_and_not_asked_again() {
     sleep(SECOND).await;
     assert_eq!(asked.load(Relaxed), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn datacenters_share_the_clock() -> Result<(), Error> {
+    let server = Server::builder().datacenters(["dc1", "dc2"]).in_runtime();
+    let server = Arc::new(server.expect("there is a runtime"));
+    let there = Arc::clone(&server);
+    let connector = Connector::new(move |_uri| ready(Ok(there.connect_to(1))));
+    let there = Client::builder().connector(connector).build();
+    let there = there.expect("an address");
+    let here = client(&server);
+    for client in [&here, &there] {
+        client
+            .sessions()
+            .create(&NewSession::new().ttl(TTL))
+            .await?;
+    }
+    let across = here.with(QueryOptions::new().datacenter("dc2"));
+    assert_eq!(across.sessions().list().await?.value.len(), 1);
+    sleep(2 * TTL).await;
+    for client in [&here, &there, &across] {
+        assert!(client.sessions().list().await?.value.is_empty());
+    }
+    Ok(())
+}

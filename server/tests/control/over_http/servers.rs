@@ -113,3 +113,63 @@ fn allowed_hosts_are_inherited() {
             .starts_with(b"HTTP/1.1 200 ")
     );
 }
+
+#[test]
+fn datacenters_are_shown_cut_and_lost() {
+    let config = Config {
+        control_port: Some(0),
+        ..Config::default()
+    };
+    let builder = Server::builder().config(config).frozen();
+    let server = builder.datacenters(["dc1", "dc2"]).start();
+    let server = server.expect("free ports");
+    let view = || parsed(&call(&server, "GET", "/datacenters", ""))["datacenters"].clone();
+    let post = |path: &str, body: Value| call(&server, "POST", path, &body.to_string()).status;
+    assert_eq!(view()[1]["datacenter"], "dc2");
+    let shown = view()[1]["agents"][0]["address"].clone();
+    assert_eq!(shown, server.datacenter("dc2").addr().to_string());
+    assert_eq!(
+        post("/datacenters/cut", json!({ "datacenter": "dc2" })),
+        200
+    );
+    assert_eq!(
+        (&view()[0]["cut"], &view()[1]["cut"]),
+        (&json!(false), &json!(true))
+    );
+    assert_eq!(
+        post("/datacenters/heal", json!({ "datacenter": "dc2" })),
+        200
+    );
+    assert_eq!(view()[1]["cut"], false);
+    let agent = json!({ "agent": 0, "datacenter": "dc2" });
+    assert_eq!(post("/agents/kill", agent.clone()), 200);
+    assert_eq!(view()[1]["agents"][0]["runs"], false);
+    assert_eq!(view()[0]["agents"][0]["runs"], true);
+    assert_eq!(post("/agents/start", agent), 200);
+    let unknown = call(
+        &server,
+        "POST",
+        "/datacenters/cut",
+        r#"{"datacenter":"dc9"}"#,
+    );
+    assert_eq!(unknown.status, 404);
+    assert!(
+        unknown
+            .body
+            .contains(r#"there is no datacenter "dc9", only dc1, dc2"#),
+        "{}",
+        unknown.body
+    );
+    let new = json!({ "datacenters": "east,west", "agents": "1:1", "control_port": 0 });
+    let started = parsed(&call(&server, "POST", "/servers", &new.to_string()));
+    assert_eq!(started["agents"].as_array().map(Vec::len), Some(2));
+    let listed = ask_at(
+        address(&started["url"]),
+        "GET",
+        "/v1/catalog/datacenters",
+        "",
+    );
+    assert_eq!(listed.body, r#"["east","west"]"#);
+    let wrong = call(&server, "POST", "/servers", r#"{"datacenters":"dc1"}"#);
+    assert_eq!(wrong.status, 400);
+}

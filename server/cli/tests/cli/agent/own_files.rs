@@ -140,3 +140,23 @@ fn what_has_taken_the_place_of_the_port_file_stays() {
     assert_eq!(left.ok().as_deref(), Some("of another"));
     assert!(!folder.join("pid").exists());
 }
+
+#[test]
+fn the_port_file_has_the_agents_of_all_datacenters() {
+    let arguments = [
+        "-dev",
+        "--port-file=ports.json",
+        "--agents=2",
+        "--datacenters=dc1,dc2",
+    ];
+    let agent = Run::agent("datacenters", &arguments).start().ready();
+    let line = fs::read_to_string(agent.folder().join("ports.json")).expect("it is written");
+    let ports: serde_json::Value = serde_json::from_str(&line).expect("it is JSON");
+    assert_eq!(ports["agents"].as_array().map(Vec::len), Some(2));
+    let there = ports["datacenters"]["dc2"].as_array().expect("its agents");
+    assert_eq!(there.len(), 2);
+    for address in there {
+        let address = address.as_str().expect("an address");
+        std::net::TcpStream::connect(address).expect("the agent listens");
+    }
+}
