@@ -222,7 +222,7 @@ impl RuntimeServer {
     }
 
     /// Serves a connection in a task of its own until either side closes it. `peer` is the client's address, for the log and
-    /// for faults that name it. While connections are refused ([`Controls::refuse_connections_async`]) it is closed.
+    /// for faults that name it. While connections are refused ([`Controls::refuse_connections_async`](crate::control::Controls::refuse_connections_async)) it is closed.
     pub fn serve_connection(
         &self,
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
