@@ -3,7 +3,7 @@
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use proconsul::control::BlockedOn;
+use proconsul::control::{BlockedOn, Timestamp};
 use proconsul::history::{Filter, Kind};
 use proconsul::{Server, Version};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
@@ -120,6 +120,42 @@ fn a_failure_has_a_prefix_for_each_hop() {
     );
     let wrong = get(&server, "/v1/kv/k?dc=dc2&index=x");
     assert_eq!((wrong.status, &*wrong.body), (400, "Invalid index"));
+}
+
+/// A follower passes on to another datacenter what it is asked, and not by its leader.
+#[test]
+fn a_follower_adds_no_hop() {
+    let builder = Server::builder().version(Version::V1_8_7).frozen();
+    let server = builder.datacenters(["dc1", "dc2"]).agents(3).start();
+    let server = server.expect("free ports");
+    let asked = |target: &str, body: &str| {
+        let answer = ask_at(server.agent(1).addr(), "PUT", target, body);
+        assert_eq!(answer.status, 500);
+        answer.body
+    };
+    let created = asked("/v1/session/create?dc=dc2", "{}");
+    assert_eq!(created, "rpc error making call: Missing node registration");
+    let register = |datacenter: &str| {
+        let node = format!(r#"{{"Datacenter":"{datacenter}","Node":"n"}}"#);
+        asked("/v1/catalog/register", &node)
+    };
+    let text = "Must provide address if SkipNodeUpdate is not set";
+    assert_eq!(register("dc2"), format!("rpc error making call: {text}"));
+    assert_eq!(register("dc1"), format!("rpc error making call: {text}"));
+    assert_eq!(register("dc9"), "No path to datacenter");
+}
+
+#[test]
+fn the_clock_jumps_when_all_clients_of_all_datacenters_are_blocked() {
+    let (server, other) = two();
+    server.auto_advance(2);
+    let here = background(&server, "/v1/kv/k?index=1000&wait=1m");
+    let (address, target) = (other.addr(), "/v1/kv/k?dc=dc1&index=1000&wait=5m");
+    let there = std::thread::spawn(move || ask_at(address, "GET", target, ""));
+    assert_eq!(join(here).status, 404);
+    server.auto_advance(1);
+    assert_eq!(join(there).status, 404);
+    assert!(server.now() > Timestamp::ZERO.plus(300 * SECOND));
 }
 
 #[test]
@@ -331,6 +367,11 @@ fn requests_wait_for_a_datacenter_that_is_cut_off() {
         .expect("it blocks there");
     other.cut_datacenter();
     let new = waiting(&server, "/v1/kv/k?dc=dc2");
+    let held = server.held();
+    assert!(
+        held.iter().all(|held| held.fault == "dc2 does not respond"),
+        "{held:?}"
+    );
     other.kv().put("k", "2");
     assert_eq!(get(&other, "/v1/kv/k").status, 200, "within it all goes on");
     server.advance(39 * SECOND);

@@ -88,7 +88,7 @@ impl Failure {
         /// The request names a datacenter other than the server's.
         unknown_datacenter() => 500 OfServer, "No path to datacenter";
         /// No server of another datacenter runs (cluster.md 5.21).
-        no_server_there() => 500, "Remote DC has no server currently reachable";
+        no_server_there() => 500 OfServer, "Remote DC has no server currently reachable";
         /// The path lacks its last part: `session`, `node name` and so on.
         missing(what: &str) => 400, format!("Missing {what}");
         /// The body is not the expected JSON; `words` is Go's text.

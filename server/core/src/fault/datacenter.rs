@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::request::datacenter::{SILENCE, changes, failed, note, reached};
+use crate::request::datacenter::{SILENCE, changes, failed, note, reached, silence};
 use crate::route::Handler;
 use proconsul_engine::faults::ConsulError;
 use proconsul_engine::host::Boxed;
@@ -85,7 +85,6 @@ async fn passed_back(
 ) -> Result<Outcome, Failure> {
     let mut handling = pin!(handling);
     let mut answered = None;
-    let mut silent_since = None;
     loop {
         let changes = changes(from, server);
         let there = server.engine.cluster();
@@ -96,8 +95,11 @@ async fn passed_back(
         if !runs {
             return Err(failed(&ConsulError::RpcEof, from, server));
         }
-        let is_silent = from.parted().is_some() || there.parted(server.agent).is_some();
-        if !is_silent && let Some(outcome) = answered.take() {
+        let parted = from.parted().into_iter().chain(there.parted(server.agent));
+        let silent_since = parted.min();
+        if silent_since.is_none()
+            && let Some(outcome) = answered.take()
+        {
             return Ok(outcome);
         }
         let handled = async {
@@ -111,17 +113,12 @@ async fn passed_back(
             None
         };
         let next = either(handled, changed);
-        let outcome = if is_silent {
-            let now = from.engine.clock().now();
-            let since = *silent_since.get_or_insert(now);
-            let left = SILENCE.saturating_sub(now.since(since));
-            let over = async {
-                from.engine.hold(Some(left)).await;
-                Err(failed(&ConsulError::RpcEof, from, server))
-            };
+        let outcome = if let Some(since) = silent_since {
+            let passed = from.engine.clock().now().since(since);
+            let left = SILENCE.saturating_sub(passed);
+            let over = silence(from, server, left);
             either(async { Ok(next.await) }, over).await?
         } else {
-            silent_since = None;
             let (mut next, mut stands) = (pin!(next), None);
             // The request stands still here when it does so there.
             poll_fn(|task| {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::Request;
 use crate::Context;
-use crate::failure::Failure;
+use crate::failure::{Failure, FailureKind};
 use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::Reply;
 use proconsul_engine::faults::ConsulError;
@@ -56,7 +56,8 @@ impl Entered {
     ) -> Result<Reply, Failure> {
         let id = self.open.as_ref().map(OpenCall::id);
         let reply = Engine::of_call(id, rest).map_err(|failure| match self.is_other {
-            true => failure.passed_on(),
+            // Who was asked has passed it on, whoever leads there.
+            true => failure.passed_on().of_kind(FailureKind::OfServer),
             false => failure,
         });
         note(&mut self.open, &reply);
@@ -99,16 +100,29 @@ pub(crate) async fn reached(
             _ => return Err(failed(&ConsulError::RpcConnectionRefused, from, &first)),
         };
         let left = SILENCE.saturating_sub(now.since(since));
-        let over = async {
-            from.engine.hold(Some(left)).await;
-            Err(failed(&ConsulError::RpcEof, from, &first))
-        };
+        let over = silence(from, &first, left);
         let changed = async {
             changes.await;
             Ok(())
         };
         either(over, changed).await?;
     }
+}
+
+/// Holds a request for as long as it goes on waiting for another datacenter from which nothing comes back.
+///
+/// # Errors
+/// The time is over.
+pub(crate) async fn silence<T>(
+    from: &Context,
+    server: &Context,
+    left: Duration,
+) -> Result<T, Failure> {
+    let datacenter = &server.config.datacenter;
+    from.engine
+        .fault_hit(&format!("{datacenter} does not respond"));
+    from.engine.hold(Some(left)).await;
+    Err(failed(&ConsulError::RpcEof, from, server))
 }
 
 /// Waits until agents of either side change. Armed when this returns.
@@ -121,5 +135,5 @@ pub(crate) fn failed(error: &ConsulError, from: &Context, server: &Context) -> F
     let (address, server) = (from.config.advertise_address, server.config.rpc_address());
     let route = format!("{address}:0->{server}");
     let text = error.text(from.config.version, None, false, &route);
-    Failure::new(error.status(), text)
+    Failure::new(error.status(), text).of_kind(FailureKind::OfServer)
 }

@@ -282,7 +282,8 @@ impl Engine {
 
     /// Notes that a request is blocked or has ended: now all open requests may be blocked, and the clock may jump.
     pub(super) fn consider_auto_advance(&self) {
-        if self.lock().auto_advance.is_some() {
+        let asks_for_it = |engine: &Engine| engine.lock().auto_advance.is_some();
+        if asks_for_it(self) || self.others().iter().any(asks_for_it) {
             self.clock.changed.set();
         }
     }

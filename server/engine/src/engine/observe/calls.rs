@@ -306,7 +306,7 @@ impl Calls {
         })
     }
 
-    /// Returns the requests that faults hold, oldest first.
+    /// Returns the requests that faults hold, oldest first; not those that wait in another datacenter.
     pub(crate) fn held(&self) -> impl Iterator<Item = Held> {
         self.open.iter().filter_map(|(id, call)| {
             let CallState::Held(until) = call.state else {
@@ -316,7 +316,7 @@ impl Calls {
                 call: *id,
                 client: call.client,
                 target: call.target.clone(),
-                fault: call.fault.clone().unwrap_or_default(),
+                fault: call.fault.clone()?,
                 since: call.since,
                 record: call.record,
                 until,
