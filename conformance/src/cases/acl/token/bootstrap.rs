@@ -110,7 +110,6 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.same("policies", policies.list().len(), 1);
             let tokens = get(t, "tokens").status_is(200);
             t.same("tokens", tokens.list().len(), 2);
-            t.grew("the index", policies.index(), tokens.index());
             let anonymous = get(t, "token/00000000-0000-0000-0000-000000000002")
                 .field_is("/SecretID", "anonymous")
                 .field_is("/Description", "Anonymous Token");
@@ -118,6 +117,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             if anonymous.json()["CreateIndex"].as_u64() < Some(policies.index()) {
                 anonymous.field_is("/Hash", "f1vc9iHr1UyeDCj1ftbKgYBVLuKMeu1V1Y6GgYjj9VU=");
             } else {
+                t.grew("the index", policies.index(), tokens.index());
                 t.check(tokens.index() <= 8, "the tokens have a late index");
                 anonymous.field_is("/Hash", "RNVFSWnfd5DUOuB8vplp+imivlIna3fKQVnkUHh21cA=");
             }
