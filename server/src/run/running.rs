@@ -1,7 +1,8 @@
 //! A server that runs: its sockets are served, its clock and its checks run.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -87,14 +88,24 @@ impl Running {
         Arc::clone(&self.tasks)
     }
 
-    /// Runs until `stop` is ready or a client tells the server to leave. Connections are closed and scripts of checks are
+    /// Runs until `stop` is ready or a client tells one of the agents to leave. Connections are closed and scripts of checks are
     /// killed when this returns.
     pub(super) async fn until(self, stop: impl Future<Output = ()>) {
+        let contexts = self.contexts.iter();
+        let mut leaving: Vec<_> = contexts.map(|agent| Box::pin(agent.left.wait())).collect();
+        let left = poll_fn(|task| {
+            let mut each = leaving.iter_mut();
+            match each.any(|left| left.as_mut().poll(task).is_ready()) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        });
         tokio::select! {
             biased;
             () = stop => {}
-            () = self.contexts[0].left.wait() => {}
+            () = left => {}
         }
+        drop(leaving);
         // Ends what still waits for the server, among it calls of the control plane.
         self.engine.close();
         drop(self.ending);
@@ -105,7 +116,7 @@ impl Running {
     }
 }
 
-/// Serves the control plane at sockets of its own.
+/// Serves the control plane at sockets that serve nothing else.
 #[cfg(feature = "control-http")]
 fn serve_plane(
     datacenter: &Datacenter,
