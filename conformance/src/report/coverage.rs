@@ -55,7 +55,7 @@ pub(super) const AREAS: &[(&str, &[&str], &str)] = &[
         &[
             "endpoint", "http", "operator", "shaped", "snapshot", "status",
         ],
-        "Consul's headers, errors and redirects; snapshots; one server, or several agents of one datacenter",
+        "Consul's headers, errors and redirects; snapshots; one server, or several agents and datacenters",
     ),
 ];
 

@@ -312,8 +312,8 @@ pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.header(name).map(str::to_owned)
 }
 
-/// Returns four ports that are free at all addresses, for TCP and UDP. The system gives no port of this range by itself. Where
-/// to look depends on the number of agents: others are started at the same time.
+/// Returns four ports that are free at all addresses, for TCP and UDP. They are below those that the system gives. Each number
+/// of agents has its own range, because several clusters start at the same time.
 fn free_ports(agents: usize, attempt: usize) -> Vec<u16> {
     let from = std::process::id() as usize * 89 + agents * 5003 + attempt * 997;
     let candidates = (0..4000).map(|step| 12_000 + (from + step) % 18_000);

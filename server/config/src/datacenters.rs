@@ -59,11 +59,13 @@ impl FromStr for DatacenterNames {
 }
 
 impl Config {
-    /// Joins datacenters: this is the configuration of the first.
+    /// Joins datacenters: this is the configuration of the first, which is the primary one unless another was set.
     pub fn join(&mut self, datacenters: DatacenterNames) {
         if let Some(own) = datacenters.0.first() {
+            if self.primary_datacenter == self.datacenter {
+                self.primary_datacenter.clone_from(own);
+            }
             self.datacenter.clone_from(own);
-            self.primary_datacenter.clone_from(own);
         }
         self.datacenters = datacenters;
     }

@@ -1,5 +1,6 @@
 //! Datacenters that are joined: what each answers about the other, and what happens between them (cluster.md 5).
 
+use std::io::Read;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -430,4 +431,50 @@ fn names_of_the_other_datacenter_are_resolved() {
     ] {
         assert!(!records(name).contains("10.0.0.9"), "{name}");
     }
+    let code = |name: &str| {
+        let question = DnsQuestion::new(name, "A").bytes();
+        let answer = ask_over_udp(server.dns_addr(), &question).expect("it answers");
+        answer[3] & 15
+    };
+    const SERVFAIL: u8 = 2;
+    const NXDOMAIN: u8 = 3;
+    other.kill_agent(0).expect("it listens");
+    for name in ["web.service.dc2.consul", "n.node.dc2.consul"] {
+        assert_eq!(code(name), SERVFAIL, "{name}");
+    }
+    assert_eq!(code("web.service.dc9.consul"), NXDOMAIN);
+}
+
+#[test]
+fn tokens_are_those_of_one_datacenter_but_for_the_configured_ones() {
+    let builder = Server::builder().frozen().acl("root");
+    let server = builder
+        .datacenters(["dc1", "dc2"])
+        .start()
+        .expect("free ports");
+    server.datacenter("dc2").kv().put("k", "1");
+    let token = server.acl().token(r#"key "k" { policy = "read" }"#);
+    let secret = token.expect("there are ACLs").secret;
+    server.kv().put("k", "1");
+    let read = |token: &str, dc: &str| get(&server, &format!("/v1/kv/k?token={token}&dc={dc}"));
+    for (token, dc, status) in [
+        ("root", "dc1", 200),
+        ("root", "dc2", 200),
+        (&*secret, "dc1", 200),
+        (&*secret, "dc2", 403),
+        ("", "dc2", 403),
+    ] {
+        assert_eq!(read(token, dc).status, status, "{token:?} in {dc}");
+    }
+}
+
+/// `agent/leave` of any agent ends the whole server.
+#[test]
+fn an_agent_of_another_datacenter_leaves() {
+    let (server, other) = two();
+    let mut idle = std::net::TcpStream::connect(server.addr()).expect("it listens");
+    idle.set_read_timeout(Some(PATIENCE)).expect("a timeout");
+    assert_eq!(put(&other, "/v1/agent/leave", "").status, 200);
+    let read = idle.read(&mut [0]).expect("its connections are closed");
+    assert_eq!(read, 0);
 }

@@ -72,7 +72,7 @@ fn what_is_selected_stays_selected() {
     };
     let id = page.session("worker-a");
     page.acquire("job", &id);
-    // What the view shows when all that it asks for is there.
+    // The texts that a view shows last, when its data is complete.
     for (view, selected, complete) in [
         (
             format!("dc1/sessions?id={id}"),

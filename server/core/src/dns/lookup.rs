@@ -143,7 +143,7 @@ impl<'a> Lookup<'a> {
         self.context.other_datacenter(name.as_bytes())
     }
 
-    /// Lets another datacenter answer, if it is reached (cluster.md 5.14).
+    /// Lets another datacenter answer, if it is reached (cluster.md 5.14, 5.31).
     fn elsewhere(&self, zone: &Zone<'_>, asked: u16, depth: u8, behind: &[String]) -> Answer {
         let server = self
             .other(behind)

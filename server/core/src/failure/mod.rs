@@ -31,7 +31,7 @@ pub(crate) enum FailureKind {
     Local,
     /// The handler returns the error, which the first server makes that is asked, whoever leads.
     OfServer,
-    /// The handler returns the error, which the leader makes though it has a status of its own.
+    /// The handler returns the error, which the leader makes. It has a status other than 500.
     OfLeader,
     /// The handler returns the error, which every release logs: those of ACLs, and of features of Consul Enterprise.
     Logged,

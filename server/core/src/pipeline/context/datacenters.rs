@@ -1,4 +1,4 @@
-//! Datacenters that are joined (cluster.md 5): each has agents and a state of its own, and all share a clock.
+//! Joined datacenters (cluster.md 5). Each has its own agents and its own state. All share one clock.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -110,8 +110,8 @@ impl Context {
         self.joined.named(name).filter(|_| is_other)
     }
 
-    /// Returns since when the agent reaches no other datacenter, by itself or, for a client agent, by a server; `None`
-    /// while it does.
+    /// Returns since when the agent reaches no other datacenter; `None` while it does. A client agent reaches them by the
+    /// servers of its own.
     pub(crate) fn parted(&self) -> Option<Timestamp> {
         let cluster = self.engine.cluster();
         if self.config.server {
