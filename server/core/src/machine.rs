@@ -13,10 +13,10 @@ use parking_lot::Mutex;
 
 #[cfg(feature = "control-http")]
 use crate::control::OnDemand;
-use crate::control::{Addresses, AgentAddresses, Controls};
+use crate::control::{Addresses, AgentAddresses, Controls, DatacenterAddresses};
 #[cfg(feature = "dns")]
 use crate::dns::Transport;
-use crate::{Context, Reload, exchange, fail_checks, new_engine, serve};
+use crate::{Context, engine_beside, exchange, fail_checks, join, new_engine, reload_of, serve};
 use proconsul_config::Config;
 use proconsul_engine::clock::Rate;
 use proconsul_engine::host::{Boxed, Host, ManualHost};
@@ -111,7 +111,7 @@ pub struct Deadline {
 /// ```
 pub struct Machine {
     host: ManualHost,
-    /// Those of all agents.
+    /// Those of all agents of each datacenter, one after the other.
     contexts: Vec<Arc<Context>>,
     tasks: BTreeMap<u64, Boxed<()>>,
     last_task: u64,
@@ -172,49 +172,30 @@ impl Machine {
     #[must_use]
     pub fn new(config: &Config, seed: u64, wall: Duration) -> Self {
         let host = ManualHost::new(wall);
-        let config = Arc::new(config.with_seed(seed));
-        let engine = new_engine(Arc::new(host.clone()), &config, seed, |_| ());
-        let addresses = Addresses {
-            api: Vec::new(),
-            of_agents: vec![AgentAddresses::default(); config.agents.total()],
-            others: Vec::new(),
-            https: Vec::new(),
-            dns: Vec::new(),
-            control: None,
-        };
-        let controls = Controls::new(
-            &engine,
-            &config,
-            seed,
-            addresses,
-            #[cfg(feature = "control-http")]
-            OnDemand {
-                config: Arc::clone(&config),
-                addresses: Vec::new(),
-                launch: |_| {
-                    Err("this server starts no others: its driver has no sockets".to_owned())
-                },
-                servers: Mutex::default(),
-            },
-        );
-        let reload = crate::reload_of(&engine, &config, None);
-        let mut machine = Self::over(host, &engine, &config, controls, &reload);
-        machine.run();
-        machine
-    }
-
-    fn over(
-        host: ManualHost,
-        engine: &Arc<Engine>,
-        config: &Arc<Config>,
-        controls: Controls,
-        reload: &Reload,
-    ) -> Self {
-        let control = config.control.then_some(controls);
-        let contexts = Context::of_agents(engine, config, control.as_ref(), reload);
+        let configs = config.with_seed(seed).of_datacenters();
+        let mut engines: Vec<Arc<Engine>> = Vec::new();
+        for config in &configs {
+            engines.push(match engines.first() {
+                None => new_engine(Arc::new(host.clone()), config, seed, |_| ()),
+                Some(first) => engine_beside(first, config, config.seed.unwrap_or_default()),
+            });
+        }
+        let others = configs.iter().skip(1).map(|config| DatacenterAddresses {
+            name: config.datacenter.clone(),
+            of_agents: nowhere(config),
+        });
+        let mut others: Vec<_> = others.collect();
+        let datacenters = configs.into_iter().zip(&engines);
+        let datacenters = datacenters.map(|(config, engine)| {
+            agents_of(engine, &Arc::new(config), std::mem::take(&mut others))
+        });
+        let datacenters: Vec<Vec<_>> = datacenters.collect();
+        if datacenters.len() > 1 {
+            join(&datacenters);
+        }
         let mut machine = Self {
             host,
-            contexts: contexts.into_iter().map(Arc::new).collect(),
+            contexts: datacenters.into_iter().flatten().collect(),
             tasks: BTreeMap::new(),
             last_task: 0,
             ready: Arc::default(),
@@ -223,11 +204,19 @@ impl Machine {
             answered: Arc::default(),
             outputs: VecDeque::new(),
         };
-        let own = Arc::clone(engine);
-        machine.spawn(async move { own.run().await });
-        let own = Arc::clone(engine);
-        machine.spawn(async move { fail_checks(&own, NO_CHECKS).await });
+        let clock = Arc::clone(&engines[0]);
+        machine.spawn(async move { clock.run().await });
+        for engine in engines {
+            machine.spawn(async move { fail_checks(&engine, NO_CHECKS).await });
+        }
+        machine.run();
         machine
+    }
+
+    /// How many agents the server has, those of joined datacenters counted on.
+    #[must_use]
+    pub fn agents(&self) -> usize {
+        self.contexts.len()
     }
 
     /// Returns the controls of the server; `None` if its configuration switches them off. What they change reaches clients
@@ -247,16 +236,26 @@ impl Machine {
     /// does. What is left of it when the iterator is dropped comes with the next input. Input for a connection that is
     /// closed does nothing.
     pub fn input(&mut self, now: Duration, input: Input<'_>) -> Outputs<'_> {
+        self.input_to(0, now, input)
+    }
+
+    /// Takes an input as [`input`](Self::input) does: a new connection, or a request without one, goes to the agent with this
+    /// number. Agents of joined datacenters are counted on: with three in each, 3 is the first of the second.
+    ///
+    /// # Panics
+    /// There is no such agent.
+    pub fn input_to(&mut self, agent: usize, now: Duration, input: Input<'_>) -> Outputs<'_> {
+        let context = Arc::clone(&self.contexts[agent]);
         self.host.advance_to(now);
         match input {
-            Input::Connect(id, peer) => self.connect(id, peer),
+            Input::Connect(id, peer) => self.connect(context, id, peer),
             Input::Bytes(id, bytes) => self.of(id, |peer| peer.feed(bytes)),
             Input::End(id) => self.of(id, Peer::end),
             Input::Reset(id) => match self.requests.remove(&id) {
                 Some(task) => drop(self.tasks.remove(&task)),
                 None => self.of(id, Peer::reset),
             },
-            Input::Request(id, peer, request) => self.request(id, peer, request.to_vec()),
+            Input::Request(id, peer, request) => self.request(context, id, peer, request.to_vec()),
             Input::Time => {}
         }
         self.run();
@@ -289,15 +288,20 @@ impl Machine {
         Some(Deadline { at, cause })
     }
 
-    fn connect(&mut self, id: ConnectionId, peer: Option<SocketAddr>) {
+    fn connect(&mut self, context: Arc<Context>, id: ConnectionId, peer: Option<SocketAddr>) {
         let (own, read, write) = pipe();
         self.connections.insert(id, own);
-        let context = Arc::clone(&self.contexts[0]);
         self.add(Box::pin(serve(context, peer, (read, write), false)));
     }
 
-    fn request(&mut self, id: ConnectionId, peer: Option<SocketAddr>, request: Vec<u8>) {
-        let (context, answered) = (Arc::clone(&self.contexts[0]), Arc::clone(&self.answered));
+    fn request(
+        &mut self,
+        context: Arc<Context>,
+        id: ConnectionId,
+        peer: Option<SocketAddr>,
+        request: Vec<u8>,
+    ) {
+        let answered = Arc::clone(&self.answered);
         self.add(Box::pin(async move {
             let response = exchange(context, peer, &request).await;
             answered.lock().push((id, response));
@@ -346,6 +350,44 @@ impl Machine {
             closed.is_none()
         });
     }
+}
+
+/// Returns the addresses of agents that do not listen.
+fn nowhere(config: &Config) -> Vec<AgentAddresses> {
+    vec![AgentAddresses::default(); config.agents.total()]
+}
+
+/// Returns the agents of a datacenter.
+fn agents_of(
+    engine: &Arc<Engine>,
+    config: &Arc<Config>,
+    others: Vec<DatacenterAddresses>,
+) -> Vec<Arc<Context>> {
+    let addresses = Addresses {
+        api: Vec::new(),
+        of_agents: nowhere(config),
+        others,
+        https: Vec::new(),
+        dns: Vec::new(),
+        control: None,
+    };
+    let controls = Controls::new(
+        engine,
+        config,
+        config.seed.unwrap_or_default(),
+        addresses,
+        #[cfg(feature = "control-http")]
+        OnDemand {
+            config: Arc::clone(config),
+            addresses: Vec::new(),
+            launch: |_| Err("this server starts no others: its driver has no sockets".to_owned()),
+            servers: Mutex::default(),
+        },
+    );
+    let control = config.control.then_some(controls);
+    let reload = reload_of(engine, config, None);
+    let contexts = Context::of_agents(engine, config, control.as_ref(), &reload);
+    contexts.into_iter().map(Arc::new).collect()
 }
 
 /// What a server does after an input. It borrows the machine, so that all of it is looked at before the next input.

@@ -27,7 +27,11 @@ impl Driven {
 
     /// Takes an input, and returns what comes out for each connection.
     fn input(&mut self, input: Input<'_>) -> Vec<(u64, String)> {
-        let outputs = self.machine.input(self.now, input);
+        self.input_to(0, input)
+    }
+
+    fn input_to(&mut self, agent: usize, input: Input<'_>) -> Vec<(u64, String)> {
+        let outputs = self.machine.input_to(agent, self.now, input);
         let shown = outputs.map(|output| match output {
             Output::Bytes(id, bytes) => (id, String::from_utf8_lossy(&bytes).into_owned()),
             Output::Closed(id, how) => (id, format!("{how:?}")),
@@ -255,4 +259,51 @@ fn a_task_waits_for_the_time_of_the_server() {
     assert_eq!(driven.now, 5 * SECOND);
     let history = driven.ask(1, "GET", "/proconsul/v1/history", "");
     assert!(history.contains("a task has waited"), "{history}");
+}
+
+#[test]
+fn each_agent_takes_connections_and_requests() {
+    let config = Config {
+        agents: "3".parse().expect("a number"),
+        frozen: true,
+        ..Config::default()
+    };
+    let mut driven = Driven::new(&config, 7);
+    assert_eq!(driven.machine.agents(), 3);
+    driven.input_to(1, Input::Connect(1, None));
+    let own = driven.ask(1, "GET", "/v1/agent/self", "");
+    assert!(own.contains("\"NodeName\":\"proconsul-1\""), "{own}");
+    driven.input(Input::Connect(2, None));
+    driven.ask(
+        2,
+        "POST",
+        "/proconsul/v1/agents/lag",
+        r#"{"agent":1,"hold":true}"#,
+    );
+    driven.ask(2, "PUT", "/v1/kv/a", "new");
+    let stale = driven.ask(1, "GET", "/v1/kv/a?stale", "");
+    assert!(stale.starts_with("HTTP/1.1 404"), "{stale}");
+    let request = b"GET /v1/kv/a?raw HTTP/1.1\r\nHost: x\r\n\r\n";
+    let read = driven.input_to(2, Input::Request(3, None, request));
+    assert!(read[0].1.ends_with("new"), "{read:?}");
+}
+
+#[test]
+fn agents_of_joined_datacenters_are_counted_on() {
+    let mut config = Config {
+        agents: "2:1".parse().expect("two numbers"),
+        ..Config::default()
+    };
+    config.join("dc1,dc2".parse().expect("two names"));
+    let mut driven = Driven::new(&config, 7);
+    assert_eq!(driven.machine.agents(), 6);
+    driven.input_to(3, Input::Connect(1, None));
+    driven.ask(1, "PUT", "/v1/kv/a", "there");
+    driven.input(Input::Connect(2, None));
+    let here = driven.ask(2, "GET", "/v1/kv/a?raw", "");
+    assert!(here.starts_with("HTTP/1.1 404"), "{here}");
+    let there = driven.ask(2, "GET", "/v1/kv/a?raw&dc=dc2", "");
+    assert!(there.ends_with("there"), "{there}");
+    let known = driven.ask(2, "GET", "/proconsul/v1/datacenters", "");
+    assert!(known.contains("\"dc2\""), "{known}");
 }

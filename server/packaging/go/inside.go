@@ -2,9 +2,11 @@ package proconsultest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -30,9 +32,10 @@ func Inside(t testing.TB, options []Option, open func(inside.Asked) (*inside.Ser
 			return nil, err
 		}
 		at := "http://" + opened.Address
+		first := func(ctx context.Context) (net.Conn, error) { return opened.Dial(ctx, 0) }
 		server := &Server{
-			Controls: Controls{url: at + "/proconsul/v1", client: reaching(opened.Dial, true)},
-			Address:  opened.Address, URL: at, consul: reaching(opened.Dial, false),
+			Controls: Controls{url: at + "/proconsul/v1", client: reaching(first, true)},
+			Address:  opened.Address, URL: at, consul: reaching(first, false), dial: opened.Dial,
 			from: "the module", advice: "build it anew with server/packaging/go/build", log: opened.Log, end: opened.End,
 		}
 		for _, path := range data {

@@ -55,6 +55,8 @@ type Server struct {
 	// Seed is the seed of the run, which the option Seed repeats.
 	Seed uint64
 
+	// What makes a connection to an agent.
+	dial func(ctx context.Context, agent int) (net.Conn, error)
 	// The client of Consul's API.
 	consul *http.Client
 	// What the server is made of, and what to do where that is of another version.
@@ -106,6 +108,17 @@ func Port(port int) Option {
 // Listen lets a server of package inprocess listen on a free port of the loopback interface. One of Start always listens.
 func Listen() Option {
 	return func(s *settings) { s.listen = true }
+}
+
+// WithAgents gives the datacenter more agents than one: servers, or servers and client agents, such as "3" or "3:1". AgentClient
+// reaches each.
+func WithAgents(counts string) Option {
+	return Args("-agents=" + counts)
+}
+
+// WithDatacenters joins datacenters, the server's own first. Each has its own agents.
+func WithDatacenters(names ...string) Option {
+	return Args("-datacenters=" + strings.Join(names, ","))
 }
 
 // Config takes settings as a configuration file of Consul has them, in HCL or JSON.
@@ -209,6 +222,46 @@ func (s *Server) introduce(release string) error {
 // Client returns a client whose connections all go to this server, whatever host a request names: api.Config takes it as
 // HttpClient.
 func (s *Server) Client() *http.Client { return s.consul }
+
+// AgentClient returns a client as Client does, of the agent with this number, counted from 0: see WithAgents. Agents of joined
+// datacenters are counted on: with three in each, 3 is the first of the second.
+func (s *Server) AgentClient(agent int) *http.Client {
+	client := reaching(func(ctx context.Context) (net.Conn, error) { return s.dial(ctx, agent) }, false)
+	s.t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+// AgentAddress returns host and port of the Consul API of the agent with this number, as AgentClient counts them. One of
+// package inprocess has none, unless it is the first.
+func (s *Server) AgentAddress(agent int) string {
+	s.t.Helper()
+	if agent == 0 {
+		return s.Address
+	}
+	address, err := s.agentAddress(agent)
+	if err != nil {
+		s.fail(err)
+	}
+	return address
+}
+
+func (s *Server) agentAddress(agent int) (string, error) {
+	var addresses []string
+	err := s.Try(func(c *Controls) {
+		for _, datacenter := range c.Datacenters().Datacenters {
+			for _, agent := range datacenter.Agents {
+				addresses = append(addresses, agent.Address)
+			}
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	if agent < 0 || agent >= len(addresses) {
+		return "", fmt.Errorf("there is no agent %d: the server has %d, counted from 0", agent, len(addresses))
+	}
+	return addresses[agent], nil
+}
 
 // Returns a client that reaches one server, whatever proxies the environment names. Calls of the control plane keep no
 // connection open.
@@ -346,7 +399,7 @@ func start(t testing.TB, chosen settings) (*Server, error) {
 		_ = process.command.Wait()
 		input.Close()
 	}()
-	ports := make(chan map[string]string, 1)
+	ports := make(chan ports, 1)
 	go func() {
 		process.log.read(output, ports)
 		close(process.ended)
@@ -357,29 +410,42 @@ func start(t testing.TB, chosen settings) (*Server, error) {
 		return nil, err
 	}
 	server := &Server{
-		Controls: Controls{url: "http://" + said["control"] + "/proconsul/v1", client: reaching(dialing(said["control"]), true)},
-		Address:  said["http"], URL: "http://" + said["http"], consul: reaching(dialing(said["http"]), false),
+		Controls: Controls{url: "http://" + said.Control + "/proconsul/v1", client: reaching(dialing(said.Control), true)},
+		Address:  said.HTTP, URL: "http://" + said.HTTP, consul: reaching(dialing(said.HTTP), false),
 		from: binary, advice: fmt.Sprintf("install the binary of %s, or name it with %s", Version, Binary), log: process.log, end: process.stop,
 	}
-	if address, ok := said["https"]; ok {
-		server.HTTPSURL, server.CAFile = "https://"+address, said["https_ca_file"]
+	server.dial = func(ctx context.Context, agent int) (net.Conn, error) {
+		address, err := server.agentAddress(agent)
+		if err != nil {
+			return nil, err
+		}
+		return dialing(address)(ctx)
+	}
+	if said.HTTPS != "" {
+		server.HTTPSURL, server.CAFile = "https://"+said.HTTPS, said.CAFile
 	}
 	return server, nil
 }
 
+// Where a server says that it listens.
+type ports struct {
+	Control, HTTP, HTTPS string
+	CAFile               string `json:"https_ca_file"`
+}
+
 // Waits until the server says where it listens.
-func (p *process) await(binary string, ports <-chan map[string]string) (map[string]string, error) {
+func (p *process) await(binary string, said <-chan ports) (ports, error) {
 	select {
-	case said := <-ports:
+	case said := <-said:
 		return said, nil
 	case <-p.ended:
 		advice := ""
 		if p.log.String() == "" {
 			advice = fmt.Sprintf("; is %s proconsul?", binary)
 		}
-		return nil, fmt.Errorf("the server ended at its start (%v)%s\n%s", p.command.ProcessState, advice, p.log)
+		return ports{}, fmt.Errorf("the server ended at its start (%v)%s\n%s", p.command.ProcessState, advice, p.log)
 	case <-time.After(startWithin):
-		return nil, fmt.Errorf("the server has not said within %v where it listens:\n%s", startWithin, p.log)
+		return ports{}, fmt.Errorf("the server has not said within %v where it listens:\n%s", startWithin, p.log)
 	}
 }
 
@@ -396,14 +462,14 @@ type tail struct {
 }
 
 // Reads a log to its end, so that the server never waits for its reader.
-func (l *tail) read(output io.Reader, ports chan<- map[string]string) {
+func (l *tail) read(output io.Reader, to chan<- ports) {
 	reader := bufio.NewReader(output)
 	for {
 		line, err := reader.ReadBytes('\n')
-		var said map[string]string
+		var said ports
 		if bytes.HasPrefix(line, []byte(`{"`)) && json.Unmarshal(line, &said) == nil {
 			select {
-			case ports <- said:
+			case to <- said:
 			default:
 			}
 		} else if len(line) > 0 {

@@ -16,6 +16,10 @@ export interface Options {
   epoch?: string;
   /** The port of Consul's API; a free one when it is left out. */
   port?: number;
+  /** How many agents there are, where there is more than one: servers, or servers and client agents, such as "3:1". */
+  agents?: number | string;
+  /** The names of datacenters that are joined, the server's own first. Each has its own agents. */
+  datacenters?: string[];
   /** Settings as in a configuration file of Consul. */
   config?: Record<string, unknown>;
   /** Configuration files of Consul, or folders of them. */
@@ -46,6 +50,8 @@ export class Server extends Controls {
   readonly inProcess: boolean;
   /** The URL of Consul's API, such as http://127.0.0.1:40123. */
   readonly url: string;
+  /** The URLs of Consul's API of each agent, the one above first. Those of joined datacenters follow. */
+  readonly agentUrls: string[];
   /** The URL of Consul's API over HTTPS; empty without `https`. */
   readonly httpsUrl: string;
   /** The file with the certificate of the authority that has signed the server's; empty without `https`. */

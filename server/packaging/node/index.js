@@ -8,7 +8,7 @@ import { ControlError, Server } from "./server.js";
 
 export { findBinary, Controls, ControlError, Server };
 
-const OPTIONS = ["asVersion", "seed", "frozen", "epoch", "port", "config", "files", "data", "acl", "https", "args", "binary", "inProcess"];
+const OPTIONS = ["asVersion", "seed", "frozen", "epoch", "port", "config", "files", "data", "acl", "https", "agents", "datacenters", "args", "binary", "inProcess"];
 
 /** Starts a server: a process, or the module in this one, if that is asked for or if there is no binary. */
 export async function startServer({ inProcess, ...options } = {}) {

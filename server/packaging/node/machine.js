@@ -99,10 +99,15 @@ export class Machine {
     });
   }
 
-  /** Opens a connection, and returns its number. `user` has what the server does: `data(bytes)`, `end()` and `reset()`. */
-  connect(user) {
+  /** How many agents the server has, those of joined datacenters counted on. */
+  get agents() {
+    return this.#exports.agents();
+  }
+
+  /** Opens a connection to an agent, and returns its number. `user` has what the server does: `data(bytes)`, `end()` and `reset()`. */
+  connect(user, agent = 0) {
     const number = this.#use(user);
-    this.#input(CONNECT, number);
+    this.#input(CONNECT + (agent << 8), number);
     return number;
   }
 

@@ -103,7 +103,8 @@ export class ServerModule extends Server {
   inProcess = true;
   log = "";
   #machine;
-  #listener;
+  /** One for each agent. */
+  #listeners = [];
   #sockets = new Set();
   #start;
   #waiting = 0;
@@ -116,13 +117,9 @@ export class ServerModule extends Server {
     const settings = [named, ...files.flatMap(settingsIn)].map((text) => `-hcl=${text}`);
     const given = [...settings, ...argumentsOf(options), "-control", ...args];
     this.#machine = new Machine(await module(), given, Math.floor(Math.random() * SEEDS), MACHINE);
-    this.#listener = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#serve(socket));
-    await new Promise((listening, reject) => {
-      this.#listener.once("error", reject).listen(port, ADDRESS, listening);
-    });
-    // A test that forgets its server ends all the same.
-    this.#listener.unref();
-    this.url = `http://${ADDRESS}:${this.#listener.address().port}`;
+    for (let agent = 0; agent < this.#machine.agents; agent++) await this.#listen(agent, agent === 0 ? port : 0);
+    this.agentUrls = this.#listeners.map((listener) => `http://${ADDRESS}:${listener.address().port}`);
+    [this.url] = this.agentUrls;
     this.controlUrl = `${this.url}/proconsul/v1`;
     this.agent.createConnection = (_, refuse) => {
       if (this.#machine.failure) return refuse(this.#machine.failure);
@@ -145,14 +142,25 @@ export class ServerModule extends Server {
     }
   }
 
-  #serve(socket) {
+  async #listen(agent, port) {
+    const listener = net.createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#serve(socket, agent));
+    this.#listeners.push(listener);
+    await new Promise((listening, reject) => {
+      listener.once("error", reject).listen(port, ADDRESS, listening);
+    });
+    // A test that forgets its server ends all the same.
+    listener.unref();
+  }
+
+  #serve(socket, agent) {
     const machine = this.#machine;
     this.#sockets.add(socket);
-    const number = machine.connect({
+    const user = {
       data: (bytes) => socket.write(bytes),
       end: () => socket.destroySoon(),
       reset: () => socket.resetAndDestroy(),
-    });
+    };
+    const number = machine.connect(user, agent);
     socket.unref();
     socket.on("data", (bytes) => machine.send(number, bytes));
     socket.on("end", () => machine.end(number));
@@ -187,13 +195,13 @@ export class ServerModule extends Server {
 
   /** Keeps this process from ending while somebody waits for the server without a socket. */
   #hold() {
-    if (this.#waiting === 0) this.#listener.ref();
+    if (this.#waiting === 0) this.#listeners[0].ref();
     this.#waiting += 1;
   }
 
   #letGo() {
     this.#waiting -= 1;
-    if (this.#waiting === 0) this.#listener.unref();
+    if (this.#waiting === 0) this.#listeners[0].unref();
   }
 
   async end() {
@@ -202,7 +210,8 @@ export class ServerModule extends Server {
     const { failure } = this.#machine;
     this.#machine.die(new Error("the server has ended"));
     for (const socket of this.#sockets) socket.destroy();
-    if (this.#listener.listening) await new Promise((closed) => this.#listener.close(closed));
+    const open = this.#listeners.filter((listener) => listener.listening);
+    await Promise.all(open.map((listener) => new Promise((closed) => listener.close(closed))));
     if (failure) throw failure;
   }
 }

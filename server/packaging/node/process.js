@@ -83,6 +83,8 @@ export class ServerProcess extends Server {
     };
     process.once("exit", this.kill);
     this.url = `http://${ports.http}`;
+    const others = Object.values(ports.datacenters ?? {});
+    this.agentUrls = [ports.agents ?? [ports.http], ...others].flat().map((address) => `http://${address}`);
     this.controlUrl = `http://${ports.control}/proconsul/v1`;
     this.httpsUrl = ports.https ? `https://${ports.https}` : "";
     this.caFile = ports.https_ca_file ?? "";

@@ -24,12 +24,14 @@ const DISPOSE = Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose");
 export const isFolder = (file) => !fs.statSync(file, { throwIfNoEntry: false })?.isFile();
 
 /** The arguments of `proconsul agent` that mean the same in both ways. */
-export function argumentsOf({ asVersion, seed, frozen, epoch, config, acl }) {
+export function argumentsOf({ asVersion, seed, frozen, epoch, agents, datacenters, config, acl }) {
   const made = ["-dev"];
   if (asVersion !== undefined) made.push(`-as-version=${asVersion}`);
   if (seed !== undefined) made.push(`-seed=${seed}`);
   if (frozen) made.push("-frozen");
   if (epoch !== undefined) made.push(`-epoch=${epoch}`);
+  if (agents !== undefined) made.push(`-agents=${agents}`);
+  if (datacenters !== undefined) made.push(`-datacenters=${datacenters.join(",")}`);
   if (config !== undefined) made.push(`-hcl=${JSON.stringify(config)}`);
   if (acl !== undefined) made.push(`-acl=${acl}`);
   return made;

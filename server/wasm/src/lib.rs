@@ -136,13 +136,19 @@ fn configured(arguments: &[u8]) -> Result<Config, String> {
     Ok(config)
 }
 
+/// Returns how many agents the server has, those of joined datacenters counted on; 0 without a server.
+#[unsafe(no_mangle)]
+pub extern "C" fn agents() -> usize {
+    INSTANCE.with_borrow(|instance| instance.machine.as_ref().map_or(0, Machine::agents))
+}
+
 /// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection from the address in the
 /// buffer, 1 the bytes in the buffer, 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request
-/// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender. Returns the length of
-/// the reply: the outputs, and the next deadline.
+/// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender. 256 times the number
+/// of an agent is added to 0, 5 and 6. Returns the length of the reply: the outputs, and the next deadline.
 ///
 /// # Panics
-/// There is no server, or no such kind, or the bytes are not what the kind has.
+/// There is no server, or no such kind or agent, or the bytes are not what the kind has.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
     INSTANCE.with_borrow_mut(|instance| {
@@ -157,7 +163,8 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             panic!("`create` comes first");
         };
         let now = Duration::from_nanos(now);
-        let input = match kind {
+        let agent = (kind >> 8) as usize;
+        let input = match kind & 0xFF {
             input::CONNECT => Input::Connect(connection, address(given)),
             input::BYTES => Input::Bytes(connection, given),
             input::END => Input::End(connection),
@@ -177,10 +184,10 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
                 explore::ended(controls_at(machine, now), connection, given);
                 Input::Time
             }
-            _ => panic!("there is no input of kind {kind}"),
+            kind => panic!("there is no input of kind {kind}"),
         };
         reply.clear();
-        for one in machine.input(now, input) {
+        for one in machine.input_to(agent, now, input) {
             match one {
                 Output::Bytes(id, bytes) => push(reply, output::BYTES, id, &bytes),
                 Output::Closed(id, how) => {
@@ -298,7 +305,7 @@ pub fn played(inputs: &[(u64, u32, u64, String)]) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{INSTANCE, buffer, create, played};
+    use super::{INSTANCE, agents, buffer, create, input, played};
 
     #[test]
     fn the_inputs_come_to_what_they_are_to_show() {
@@ -324,6 +331,26 @@ mod tests {
             "a ended by itself: its function has returned",
         ] {
             assert!(all.contains(shown), "no {shown} in {all}");
+        }
+    }
+
+    #[test]
+    fn an_input_names_its_agent() {
+        let give =
+            |bytes: &[u8]| INSTANCE.with_borrow_mut(|instance| instance.given = bytes.to_vec());
+        give(br#"["-dev", "-node=n1", "-agents=2", "-datacenters=dc1,dc2"]"#);
+        assert_eq!(create(7, 0), 0);
+        assert_eq!(agents(), 4);
+        for (agent, name) in ["n1", "n1-1", "dc2-n1", "dc2-n1-1"].iter().enumerate() {
+            give(b"GET /v1/agent/self HTTP/1.1\r\nHost: x\r\n\r\n");
+            let kind = input::REQUEST + 256 * u32::try_from(agent).expect("few");
+            super::input(0, kind, 1);
+            let reply = INSTANCE.with_borrow(|instance| instance.reply.clone());
+            let reply = String::from_utf8_lossy(&reply);
+            assert!(
+                reply.contains(&format!("\"NodeName\": \"{name}\"")),
+                "{reply}"
+            );
         }
     }
 

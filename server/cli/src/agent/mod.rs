@@ -6,14 +6,13 @@ mod log;
 mod own_file;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tokio::runtime::{Builder, Runtime};
 use tracing::{error, info, warn};
 
@@ -417,9 +416,16 @@ struct Ports {
     /// The addresses of HTTP of each agent, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     agents: Vec<String>,
-    /// The same for the other datacenters, by their names.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    datacenters: BTreeMap<String, Vec<String>>,
+    /// The same for the other datacenters, by their names, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty", serialize_with = "as_object")]
+    datacenters: Vec<(String, Vec<String>)>,
+}
+
+fn as_object<S: Serializer>(
+    fields: &[(String, Vec<String>)],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(fields.iter().map(|(name, value)| (name, value)))
 }
 
 /// Writes the pid file, and writes or prints the addresses if configured. Returns the files.

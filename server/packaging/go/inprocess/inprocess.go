@@ -74,7 +74,13 @@ func open(t testing.TB, asked inside.Asked) (*inside.Server, error) {
 		return nil, err
 	}
 	s := &server{t: t, instance: instance, began: began, connections: map[uint64]*connection{}}
-	s.give(timePasses, 0, nil)
+	if err = s.give(timePasses, 0, nil); err == nil {
+		s.agents, err = instance.agents()
+	}
+	if err != nil {
+		s.stop()
+		return nil, err
+	}
 	opened := &inside.Server{Address: noAddress, Dial: s.dial, Log: s, End: s.stop}
 	if asked.Listen {
 		opened.Address, err = s.listen(asked.Port)
@@ -99,6 +105,7 @@ type server struct {
 	// It is held while an input is given, and never while a request waits.
 	lock        sync.Mutex
 	instance    *instance
+	agents      int
 	connections map[uint64]*connection
 	last        uint64
 	timer       *time.Timer
@@ -109,7 +116,7 @@ type server struct {
 }
 
 // Gives the module an input, and hands on what comes out.
-func (s *server) give(kind byte, id uint64, bytes []byte) error {
+func (s *server) give(kind uint64, id uint64, bytes []byte) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
 	if s.ended != nil {
@@ -122,7 +129,7 @@ func (s *server) give(kind byte, id uint64, bytes []byte) error {
 		delete(s.connections, id)
 	}
 	now := time.Since(s.began)
-	reply, err := s.instance.exchange(bytes, "input", uint64(now), uint64(kind), id)
+	reply, err := s.instance.exchange(bytes, "input", uint64(now), kind, id)
 	if err != nil {
 		s.t.Errorf("proconsultest: %v", err)
 		s.end(err)
@@ -189,17 +196,20 @@ func (s *server) stop() {
 	s.serving.Wait()
 }
 
-func (s *server) dial(context.Context) (net.Conn, error) {
-	return s.connect()
+func (s *server) dial(_ context.Context, agent int) (net.Conn, error) {
+	if agent < 0 || agent >= s.agents {
+		return nil, fmt.Errorf("there is no agent %d: the server has %d, counted from 0", agent, s.agents)
+	}
+	return s.connect(agent)
 }
 
-func (s *server) connect() (*connection, error) {
+func (s *server) connect(agent int) (*connection, error) {
 	s.lock.Lock()
 	s.last++
 	id := s.last
-	made := &connection{give: func(kind byte, bytes []byte) error { return s.give(kind, id, bytes) }}
+	made := &connection{give: func(kind byte, bytes []byte) error { return s.give(uint64(kind), id, bytes) }}
 	made.changed.L = &made.lock
 	s.connections[id] = made
 	s.lock.Unlock()
-	return made, made.give(connects, nil)
+	return made, s.give(connects+uint64(agent)<<8, id, nil)
 }

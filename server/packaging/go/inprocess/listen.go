@@ -30,7 +30,7 @@ func (s *server) listen(port int) (string, error) {
 // Moves bytes between a socket and the module, until one of them ends.
 func (s *server) serve(outer *net.TCPConn) {
 	defer outer.Close()
-	inner, err := s.connect()
+	inner, err := s.connect(0)
 	if err != nil {
 		return
 	}

@@ -127,6 +127,12 @@ func (i *instance) exchange(bytes []byte, name string, arguments ...uint64) ([]b
 	return reply, err
 }
 
+// Returns how many agents its server has.
+func (i *instance) agents() (int, error) {
+	agents, err := i.call("agents")
+	return int(agents), err
+}
+
 func (i *instance) close() {
 	_ = i.module.Close(i.ctx)
 }

@@ -24,7 +24,7 @@ func TestAPanicFailsTheTestAndEndsTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer opened.End()
-	connection, err := opened.Dial(context.Background())
+	connection, err := opened.Dial(context.Background(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func TestAPanicFailsTheTestAndEndsTheServer(t *testing.T) {
 	if _, err := connection.Read(make([]byte, 1)); err == nil || !strings.Contains(err.Error(), text) {
 		t.Error(err)
 	}
-	if _, err := opened.Dial(context.Background()); err == nil || !strings.Contains(err.Error(), text) {
+	if _, err := opened.Dial(context.Background(), 0); err == nil || !strings.Contains(err.Error(), text) {
 		t.Error(err)
 	}
 }

@@ -20,6 +20,7 @@ type scenario struct {
 		Seed      uint64
 		Frozen    bool
 		Epoch     time.Time
+		Agents    string
 	}
 	Steps []step
 }
@@ -27,6 +28,8 @@ type scenario struct {
 type step struct {
 	Control, Client, Key, Value, Session, Save, Watch, TTL, Fails, Refused string
 	With                                                                   json.RawMessage
+	Agent                                                                  int
+	Stale                                                                  bool
 	Expect                                                                 any
 	Contains, Failure                                                      []string
 }
@@ -40,7 +43,7 @@ type seen struct {
 type run struct {
 	t       *testing.T
 	server  *proconsultest.Server
-	client  *api.Client
+	clients map[int]*api.Client
 	ids     map[string]string
 	watches map[string]chan seen
 }
@@ -83,12 +86,11 @@ func (s scenario) play(t *testing.T, begin func(testing.TB, ...proconsultest.Opt
 	if !s.Server.Epoch.IsZero() {
 		options = append(options, proconsultest.Epoch(s.Server.Epoch))
 	}
-	server := begin(t, options...)
-	client, err := api.NewClient(&api.Config{Address: server.Address, HttpClient: server.Client()})
-	if err != nil {
-		t.Fatal(err)
+	if s.Server.Agents != "" {
+		options = append(options, proconsultest.WithAgents(s.Server.Agents))
 	}
-	run := run{t, server, client, map[string]string{}, map[string]chan seen{}}
+	server := begin(t, options...)
+	run := run{t, server, map[int]*api.Client{}, map[string]string{}, map[string]chan seen{}}
 	for _, step := range s.Steps {
 		run.step(step)
 	}
@@ -115,6 +117,18 @@ func (r *run) step(s step) {
 	}
 }
 
+// Returns the client of an agent.
+func (r *run) client(agent int) *api.Client {
+	if r.clients[agent] == nil {
+		client, err := api.NewClient(&api.Config{HttpClient: r.server.AgentClient(agent)})
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		r.clients[agent] = client
+	}
+	return r.clients[agent]
+}
+
 func (r *run) contains(text string, parts []string) {
 	r.t.Helper()
 	for _, part := range parts {
@@ -132,6 +146,8 @@ type arguments struct {
 	Effect                         proconsultest.ErrorEffect
 	Method                         string
 	KeyPrefix                      string `json:"key_prefix"`
+	Agent                          uint64
+	Hold                           bool
 }
 
 func duration(text string) time.Duration {
@@ -182,6 +198,14 @@ func (r *run) control(c *proconsultest.Controls, s step) {
 		c.Fault(proconsultest.FaultOptions{Effect: with.Effect, Method: with.Method, KeyPrefix: with.KeyPrefix, Times: with.Times})
 	case "checkpoint":
 		c.Checkpoint(with.Name)
+	case "lagAgent":
+		c.LagAgent(proconsultest.LagAgentOptions{Agent: with.Agent, Hold: with.Hold})
+	case "cutAgent":
+		c.CutAgent(proconsultest.CutAgentOptions{Agent: with.Agent})
+	case "healAgent":
+		c.HealAgent(proconsultest.HealAgentOptions{Agent: with.Agent})
+	case "leadAgent":
+		c.LeadAgent(proconsultest.LeadAgentOptions{Agent: with.Agent})
 	case "rollback":
 		c.Rollback(with.Name)
 	default:
@@ -190,7 +214,8 @@ func (r *run) control(c *proconsultest.Controls, s step) {
 }
 
 func (r *run) call(s step) (any, error) {
-	kv := r.client.KV()
+	client := r.client(s.Agent)
+	kv := client.KV()
 	switch s.Client {
 	case "put":
 		_, err := kv.Put(&api.KVPair{Key: s.Key, Value: []byte(s.Value)}, nil)
@@ -199,13 +224,13 @@ func (r *run) call(s step) (any, error) {
 		ok, _, err := kv.Acquire(&api.KVPair{Key: s.Key, Value: []byte(s.Value), Session: r.ids[s.Session]}, nil)
 		return ok, err
 	case "get":
-		pair, _, err := kv.Get(s.Key, nil)
+		pair, _, err := kv.Get(s.Key, &api.QueryOptions{AllowStale: s.Stale})
 		if err != nil || pair == nil {
 			return nil, err
 		}
 		return string(pair.Value), nil
 	case "session":
-		id, _, err := r.client.Session().CreateNoChecks(&api.SessionEntry{TTL: s.TTL}, nil)
+		id, _, err := client.Session().Create(&api.SessionEntry{TTL: s.TTL}, nil)
 		r.ids[s.Save] = id
 		return nil, err
 	case "watch":

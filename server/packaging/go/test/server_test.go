@@ -222,3 +222,47 @@ func TestTheServerOfTestutilIsThisOne(t *testing.T) {
 		t.Fatal(name, err)
 	}
 }
+
+func TestAClientWithTwoAddressesGoesOn(t *testing.T) {
+	server := proconsultest.Start(t, proconsultest.WithAgents("3"))
+	addresses := []string{server.AgentAddress(1), server.AgentAddress(2)}
+	// Returns the value of a key, and the number of the address that has answered.
+	get := func() (string, int) {
+		for at, address := range addresses {
+			client, err := api.NewClient(&api.Config{Address: address})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pair, _, err := client.KV().Get("config", nil); err == nil && pair != nil {
+				return string(pair.Value), at
+			}
+		}
+		return "", -1
+	}
+	client, err := api.NewClient(&api.Config{Address: server.Address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, value := range []string{"first", "second", "third"} {
+		if _, err := client.KV().Put(&api.KVPair{Key: "config", Value: []byte(value)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		answeredBy := 0
+		switch at {
+		case 1:
+			server.KillAgent(proconsultest.KillAgentOptions{Agent: 1})
+			answeredBy = 1
+		case 2:
+			server.StartAgent(proconsultest.StartAgentOptions{Agent: 1})
+		}
+		if got, by := get(); got != value || by != answeredBy {
+			t.Errorf("%q by address %d, expected %q by %d", got, by, value, answeredBy)
+		}
+	}
+}
+
+func TestAnAgentThatIsNotThereIsNamed(t *testing.T) {
+	f := &fake{}
+	said := f.run(func() { proconsultest.Start(f, proconsultest.WithAgents("3")).AgentAddress(3) })
+	expect(t, said, "there is no agent 3: the server has 3, counted from 0")
+}

@@ -23,7 +23,7 @@ const RENAMED = { installFault: "fault" };
 class Run {
   constructor(server) {
     this.server = server;
-    this.client = new Consul({ host: server.host, port: server.port });
+    this.clients = server.agentUrls.map((url) => new URL(url)).map(({ hostname, port }) => new Consul({ host: hostname, port }));
     this.saved = {};
   }
 
@@ -40,7 +40,7 @@ class Run {
   }
 
   async client_(step) {
-    const { kv, session } = this.client;
+    const { kv, session } = this.clients[step.agent ?? 0];
     switch (step.client) {
       case "put":
         return kv.set(step.key, step.value);
@@ -48,7 +48,7 @@ class Run {
         // node-consul gives nothing for false.
         return (await kv.set({ key: step.key, value: step.value, acquire: this.saved[step.session] })) ?? false;
       case "get":
-        return (await kv.get(step.key)).Value;
+        return (await kv.get({ key: step.key, stale: step.stale }))?.Value;
       case "session":
         this.saved[step.save] = (await session.create({ ttl: step.ttl })).ID;
         return undefined;

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import urllib.parse
 
 import consul as py_consul
 import pytest
@@ -25,7 +26,8 @@ def snake(name):
 class Run:
     def __init__(self, server, background):
         self.server = server
-        self.client = py_consul.Consul(host=server.host, port=server.port)
+        urls = [urllib.parse.urlsplit(url) for url in server.agent_urls]
+        self.clients = [py_consul.Consul(host=url.hostname, port=url.port) for url in urls]
         self.background = background
         self.saved = {}
 
@@ -41,18 +43,19 @@ class Run:
         assert [part for part in step.get("contains", []) if part not in answer] == [], answer
 
     def value(self, pair):
-        return pair["Value"].decode()
+        return pair and pair["Value"].decode()
 
     def call(self, step):
-        kind, kv = step["client"], self.client.kv
+        client = self.clients[step.get("agent", 0)]
+        kind, kv = step["client"], client.kv
         if kind == "put":
             return kv.put(step["key"], step["value"])
         if kind == "acquire":
             return kv.put(step["key"], step["value"], acquire=self.saved[step["session"]])
         if kind == "get":
-            return self.value(kv.get(step["key"])[1])
+            return self.value(kv.get(step["key"], consistency="stale" if step.get("stale") else None)[1])
         if kind == "session":
-            self.saved[step["save"]] = self.client.session.create(ttl=int(step["ttl"].rstrip("s")))
+            self.saved[step["save"]] = client.session.create(ttl=int(step["ttl"].rstrip("s")))
         elif kind == "watch":
             index = kv.get(step["key"])[0]
             self.saved[step["save"]] = self.background.submit(kv.get, step["key"], index=index)

@@ -147,13 +147,14 @@ fn the_port_file_has_the_agents_of_all_datacenters() {
         "-dev",
         "--port-file=ports.json",
         "--agents=2",
-        "--datacenters=dc1,dc2",
+        "--datacenters=dc1,zz,aa",
     ];
     let agent = Run::agent("datacenters", &arguments).start().ready();
     let line = fs::read_to_string(agent.folder().join("ports.json")).expect("it is written");
     let ports: serde_json::Value = serde_json::from_str(&line).expect("it is JSON");
     assert_eq!(ports["agents"].as_array().map(Vec::len), Some(2));
-    let there = ports["datacenters"]["dc2"].as_array().expect("its agents");
+    assert!(line.find("\"zz\"") < line.find("\"aa\""), "{line}");
+    let there = ports["datacenters"]["zz"].as_array().expect("its agents");
     assert_eq!(there.len(), 2);
     for address in there {
         let address = address.as_str().expect("an address");

@@ -22,8 +22,8 @@ type Asked struct {
 type Server struct {
 	// Address is where it listens, or a name that stands for it.
 	Address string
-	// Dial makes a connection to it.
-	Dial func(context.Context) (net.Conn, error)
+	// Dial makes a connection to the agent with a number.
+	Dial func(context.Context, int) (net.Conn, error)
 	// Log is what it has said at its end.
 	Log fmt.Stringer
 	// End ends it, and all of its connections.

@@ -6,6 +6,7 @@ It runs the module, whose interface `server/wasm/README.md` describes, by wasmti
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import hashlib
 import json
@@ -103,6 +104,10 @@ class Machine:
             raise Panic(self._panic or error) from None
         return self._read(exports["reply"](store), length)
 
+    def agents(self) -> int:
+        """Returns how many agents the server has, those of joined datacenters counted on."""
+        return self._exports["agents"](self._store)
+
     def use(self, user) -> int:
         """Returns a number for a connection or a request, with what takes its outputs: their kind and their bytes."""
         self._last += 1
@@ -143,15 +148,16 @@ class Machine:
 
 
 class Connection(asyncio.Protocol):
-    """A connection of a client."""
+    """A connection of a client to an agent."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, agent: int) -> None:
         self._machine = machine
+        self._agent = agent
 
     def connection_made(self, transport) -> None:
         self._transport = transport
         self._number = self._machine.use(self._output)
-        self._machine.input(CONNECT, self._number)
+        self._machine.input(CONNECT + (self._agent << 8), self._number)
 
     def data_received(self, given: bytes) -> None:
         self._machine.input(BYTES, self._number, given)
@@ -225,9 +231,12 @@ async def serve(given: list[str]) -> None:
     arguments, port, files = split(given)
     machine = Machine(arguments)
     load(machine, files, next((one[5:] for one in given if one.startswith("-acl=")), ""))
-    listener = await loop.create_server(lambda: Connection(machine), "127.0.0.1", port)
-    address = "%s:%d" % listener.sockets[0].getsockname()
-    print(json.dumps({"http": address, "control": address}), flush=True)
+    addresses, listeners = [], []
+    for agent in range(machine.agents()):
+        made = functools.partial(Connection, machine, agent)
+        listeners.append(await loop.create_server(made, "127.0.0.1", port if agent == 0 else 0))
+        addresses.append("%s:%d" % listeners[agent].sockets[0].getsockname())
+    print(json.dumps({"http": addresses[0], "control": addresses[0], "agents": addresses}), flush=True)
     await ended
 
 

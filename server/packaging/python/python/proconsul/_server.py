@@ -59,6 +59,8 @@ class Server(Controls):
     frozen: Whether the clock stands still, from the start on, until the test moves it.
     epoch: The time of day when the server's clock starts, such as "2026-01-01T00:00:00Z", in place of the machine's.
     port: The port of Consul's API; a free one when it is left out.
+    agents: How many agents there are, where there is more than one: servers, or servers and client agents, such as "3:1".
+    datacenters: The names of datacenters that are joined, the server's own first. Each has its own agents.
     config: Settings as in a configuration file of Consul.
     files: Configuration files of Consul, or folders of them.
     data: Files to start with: states, archives of snapshots, or keys as `consul kv export` prints them.
@@ -76,6 +78,8 @@ class Server(Controls):
         frozen: bool = False,
         epoch: str | None = None,
         port: int | None = None,
+        agents: str | int | None = None,
+        datacenters: Sequence[str] = (),
         config: Mapping[str, Any] | None = None,
         files: Sequence[str | os.PathLike[str]] = (),
         data: Sequence[str | os.PathLike[str]] = (),
@@ -96,6 +100,10 @@ class Server(Controls):
         if epoch is not None:
             arguments.append(f"-epoch={epoch}")
         arguments.append("-http-port-ephemeral" if port is None else f"-http-port={port}")
+        if agents is not None:
+            arguments.append(f"-agents={agents}")
+        if datacenters:
+            arguments.append(f"-datacenters={','.join(datacenters)}")
         if config is not None:
             arguments.append(f"-hcl={json.dumps(config)}")
         arguments += [f"-config-file={os.fspath(file)}" for file in files if os.path.isfile(file)]
@@ -107,7 +115,7 @@ class Server(Controls):
         if self._certificates is not None:
             arguments += ["-https-dev", f"-https-dev-dir={self._certificates.name}"]
         self._log: collections.deque[str] = collections.deque(maxlen=LOG_LINES)
-        self._ports: dict[str, str] | None = None
+        self._ports: dict[str, Any] | None = None
         self._process = self._spawn([*arguments, *args])
         # A server that nobody stops ends with the tests.
         weakref.finalize(self, self._process.kill)
@@ -163,6 +171,11 @@ class Server(Controls):
             raise StartError(f"the server ended at its start with exit code {code}{advice}\n{self.log}".rstrip())
         #: The URL of Consul's API, such as http://127.0.0.1:40123.
         self.url = f"http://{self._ports['http']}"
+        addresses = list(self._ports.get("agents", [self._ports["http"]]))
+        for others in self._ports.get("datacenters", {}).values():
+            addresses += others
+        #: The URLs of Consul's API of each agent, the one above first. Those of joined datacenters follow.
+        self.agent_urls = [f"http://{address}" for address in addresses]
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
         #: The URL of Consul's API over HTTPS; empty without `https`.
@@ -317,6 +330,11 @@ class AsyncServer(AsyncControls):
     def url(self) -> str:
         """The URL of Consul's API."""
         return self.sync.url
+
+    @property
+    def agent_urls(self) -> list[str]:
+        """The URLs of Consul's API of each agent, the one above first. Those of joined datacenters follow."""
+        return self.sync.agent_urls
 
     @property
     def https_url(self) -> str:

@@ -1,6 +1,7 @@
 package com.example.proconsul;
 
 import java.nio.file.Path;
+import java.util.List;
 
 /** What a {@link Server} runs as: a process, or the module in this one. */
 interface Backend extends AutoCloseable {
@@ -22,6 +23,9 @@ interface Backend extends AutoCloseable {
 
     /** Host and port of Consul's API. */
     String address();
+
+    /** Host and port of Consul's API of each agent. */
+    List<String> agentAddresses();
 
     /** Host and port of Consul's API over HTTPS, or null. */
     String httpsAddress();

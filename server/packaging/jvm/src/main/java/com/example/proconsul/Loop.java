@@ -33,8 +33,9 @@ final class Loop {
     private static final byte[] NOTHING = {};
 
     private final Selector selector;
-    private final ServerSocketChannel listener;
-    private final int port;
+    /** One for each agent. */
+    private final List<ServerSocketChannel> listeners = new ArrayList<>();
+    private final List<Integer> ports = new ArrayList<>();
     private final long began = System.nanoTime();
     private final ByteBuffer read = ByteBuffer.allocate(READ_SIZE);
     /** Who has a connection or a request, by its number. */
@@ -62,19 +63,16 @@ final class Loop {
     Loop(Supplier<Machine> made, int port) {
         try {
             selector = Selector.open();
-            listener = ServerSocketChannel.open();
         } catch (IOException error) {
             throw new IllegalStateException("cannot listen: " + error.getMessage(), error);
         }
         try {
-            listener.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port), BACKLOG);
-            listener.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
-            this.port = listener.socket().getLocalPort();
+            listen(port);
         } catch (IOException error) {
             closeAll();
             throw new IllegalStateException("cannot listen at port " + port + ": " + error.getMessage(), error);
         }
-        Thread thread = new Thread(null, () -> run(made), "proconsul-" + this.port, STACK);
+        Thread thread = new Thread(null, () -> run(made), "proconsul-" + ports.get(0), STACK);
         // A test that forgets its server ends all the same.
         thread.setDaemon(true);
         thread.start();
@@ -85,8 +83,17 @@ final class Loop {
         }
     }
 
-    int port() {
-        return port;
+    private void listen(int port) throws IOException {
+        ServerSocketChannel listener = ServerSocketChannel.open();
+        listeners.add(listener);
+        listener.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 1}), port), BACKLOG);
+        listener.configureBlocking(false).register(selector, SelectionKey.OP_ACCEPT);
+        ports.add(listener.socket().getLocalPort());
+    }
+
+    /** The ports of the agents. */
+    List<Integer> ports() {
+        return ports;
     }
 
     /** Why the server has ended by itself; null if it has not. */
@@ -136,6 +143,7 @@ final class Loop {
     private void run(Supplier<Machine> made) {
         try {
             machine = made.get();
+            while (listeners.size() < machine.agents()) listen(0);
             input(Machine.TIME, 0, NOTHING, 0);
             started.complete(null);
             while (over == null) turn();
@@ -168,7 +176,7 @@ final class Loop {
     private void serve(SelectionKey key) {
         if (over != null || !key.isValid()) return;
         if (key.isAcceptable()) {
-            accept();
+            accept((ServerSocketChannel) key.channel());
             return;
         }
         Connection connection = (Connection) key.attachment();
@@ -176,15 +184,16 @@ final class Loop {
         if (key.isValid() && key.isWritable()) connection.flush();
     }
 
-    private void accept() {
+    private void accept(ServerSocketChannel listener) {
+        int agent = listeners.indexOf(listener);
         try {
-            for (SocketChannel channel = listener.accept(); channel != null; channel = listener.accept()) connect(channel);
+            for (SocketChannel channel = listener.accept(); channel != null; channel = listener.accept()) connect(channel, agent);
         } catch (IOException error) {
             // This client has gone. The others are served.
         }
     }
 
-    private void connect(SocketChannel channel) throws IOException {
+    private void connect(SocketChannel channel, int agent) throws IOException {
         try {
             channel.configureBlocking(false);
             channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
@@ -194,7 +203,7 @@ final class Loop {
         }
         Connection connection = new Connection(channel, channel.register(selector, SelectionKey.OP_READ));
         connection.number = use(connection);
-        input(Machine.CONNECT, connection.number, NOTHING, 0);
+        input(Machine.CONNECT + (agent << 8), connection.number, NOTHING, 0);
     }
 
     private long now() {
@@ -257,7 +266,7 @@ final class Loop {
                 if (key.attachment() != null && failure() != null) ((Connection) key.attachment()).reset();
                 else key.channel().close();
             }
-            listener.close();
+            for (ServerSocketChannel listener : listeners) listener.close();
             selector.close();
         } catch (IOException error) {
             // They are gone.

@@ -51,6 +51,7 @@ final class Machine {
 
     private final Memory memory;
     private final ExportFunction buffer;
+    private final ExportFunction agents;
     private final ExportFunction input;
     private final ExportFunction reply;
     private String panic;
@@ -115,6 +116,7 @@ final class Machine {
             .build();
         memory = instance.memory();
         buffer = instance.export("buffer");
+        agents = instance.export("agents");
         input = instance.export("input");
         reply = instance.export("reply");
         long version = instance.export("abi_version").apply()[0];
@@ -122,6 +124,11 @@ final class Machine {
         byte[] given = Json.write(arguments).getBytes(StandardCharsets.UTF_8);
         ByteBuffer refusal = call(given, given.length, instance.export("create"), seed, wall);
         if (refusal.hasRemaining()) throw new IllegalStateException("the server ended at its start: " + StandardCharsets.UTF_8.decode(refusal));
+    }
+
+    /** How many agents the server has, those of joined datacenters counted on. */
+    int agents() {
+        return (int) agents.apply()[0];
     }
 
     /** Gives the server an input at a time since it was made, in nanoseconds, with the first bytes of an array. */

@@ -42,6 +42,12 @@ public @interface Proconsul {
     /** Whether the server runs in this process, though there may be a binary; where there is none, it does. */
     boolean inProcess() default false;
 
+    /** How many agents there are, where there is more than one: servers, or servers and client agents, such as 3:1. */
+    String agents() default "";
+
+    /** The names of datacenters that are joined, the server's own first. Each has its own agents. */
+    String[] datacenters() default {};
+
     /** More arguments of {@code proconsul agent}. */
     String[] arguments() default {};
 }

@@ -64,6 +64,8 @@ public final class ProconsulExtension implements ParameterResolver, AfterEachCal
             for (String file : options.data()) builder.data(Path.of(file));
             if (!options.acl().isEmpty()) builder.acl(options.acl());
             if (options.https()) builder.https();
+            if (!options.agents().isEmpty()) builder.agents(options.agents());
+            if (options.datacenters().length > 0) builder.datacenters(options.datacenters());
             if (options.inProcess()) builder.inProcess();
             builder.arguments(options.arguments());
         }

@@ -70,6 +70,16 @@ public final class Server extends Controls implements AutoCloseable {
             return this;
         }
 
+        /** Gives the datacenter more agents than one: servers, or servers and client agents, such as 3 or 3:1. */
+        public Builder agents(String counts) {
+            return arguments("-agents=" + counts);
+        }
+
+        /** Joins datacenters, the server's own first. Each has its own agents. */
+        public Builder datacenters(String... names) {
+            return arguments("-datacenters=" + String.join(",", names));
+        }
+
         /** Takes settings as a configuration file of Consul has them, in HCL or JSON. */
         public Builder config(String text) {
             return arguments("-hcl=" + text);
@@ -190,6 +200,11 @@ public final class Server extends Controls implements AutoCloseable {
     /** The URL of Consul's API. */
     public String url() {
         return "http://" + address();
+    }
+
+    /** Host and port of the Consul API of each agent, the one above first. Those of joined datacenters follow. */
+    public List<String> agentAddresses() {
+        return backend.agentAddresses();
     }
 
     /** The URL of Consul's API over HTTPS, where {@link Builder#https} was called. */

@@ -139,7 +139,12 @@ final class ServerModule implements Backend {
 
     @Override
     public String address() {
-        return "127.0.0.1:" + loop.port();
+        return agentAddresses().get(0);
+    }
+
+    @Override
+    public List<String> agentAddresses() {
+        return loop.ports().stream().map(port -> "127.0.0.1:" + port).collect(Collectors.toList());
     }
 
     @Override

@@ -119,6 +119,19 @@ final class ServerProcess implements Backend {
     }
 
     @Override
+    public List<String> agentAddresses() {
+        List<String> all = new ArrayList<>();
+        addTo(all, addresses.containsKey("agents") ? addresses.get("agents") : List.of(address()));
+        Map<?, ?> others = (Map<?, ?>) addresses.get("datacenters");
+        if (others != null) others.values().forEach(there -> addTo(all, there));
+        return all;
+    }
+
+    private static void addTo(List<String> all, Object addresses) {
+        for (Object address : (List<?>) addresses) all.add((String) address);
+    }
+
+    @Override
     public String httpsAddress() {
         return (String) addresses.get("https");
     }

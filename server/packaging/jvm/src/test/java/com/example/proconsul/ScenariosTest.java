@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.ecwid.consul.v1.ConsistencyMode;
 import com.ecwid.consul.v1.ConsulClient;
 import com.ecwid.consul.v1.OperationException;
 import com.ecwid.consul.v1.QueryParams;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
@@ -49,18 +51,24 @@ class ScenariosTest {
         if (options.containsKey("seed")) builder.seed((Long) options.get("seed"));
         if (options.containsKey("frozen")) builder.frozen();
         if (options.containsKey("epoch")) builder.epoch((String) options.get("epoch"));
+        if (options.containsKey("agents")) builder.agents((String) options.get("agents"));
         return builder.start();
     }
 
     private static final class Run {
         private final Server server;
-        private final ConsulClient client;
+        private final List<ConsulClient> clients;
         private final Map<String, String> sessions = new HashMap<>();
         private final Map<String, CompletableFuture<String>> watches = new HashMap<>();
 
         Run(Server server) {
             this.server = server;
-            this.client = new ConsulClient(server.host(), server.port());
+            this.clients = server.agentAddresses().stream().map(Run::clientOf).collect(Collectors.toList());
+        }
+
+        private static ConsulClient clientOf(String address) {
+            int colon = address.lastIndexOf(':');
+            return new ConsulClient(address.substring(0, colon), Integer.parseInt(address.substring(colon + 1)));
         }
 
         void step(Map<?, ?> step) {
@@ -113,10 +121,18 @@ class ScenariosTest {
                 case "advance": return server.advance(duration(with.get("by")));
                 case "waitBlocked": return server.waitBlocked((Long) with.get("count"), waiting(with));
                 case "installFault": return server.fault(effect((Map<?, ?>) with.get("effect")), rule(with));
+                case "lagAgent": server.lagAgent(agent(with), new Server.LagAgentOptions().hold(with.containsKey("hold"))); return null;
+                case "cutAgent": server.cutAgent(agent(with)); return null;
+                case "healAgent": server.healAgent(agent(with)); return null;
+                case "leadAgent": server.leadAgent(agent(with)); return null;
                 case "checkpoint": return server.checkpoint((String) with.get("name"));
                 case "rollback": return server.rollback((String) with.get("name"));
                 default: throw new AssertionError("an unknown control: " + step);
             }
+        }
+
+        private static long agent(Map<?, ?> with) {
+            return (Long) with.get("agent");
         }
 
         private static Duration duration(Object given) {
@@ -139,6 +155,8 @@ class ScenariosTest {
         }
 
         private Object call(Map<?, ?> step) {
+            ConsulClient client = clients.get(step.containsKey("agent") ? ((Long) step.get("agent")).intValue() : 0);
+            QueryParams consistency = Boolean.TRUE.equals(step.get("stale")) ? new QueryParams(ConsistencyMode.STALE) : QueryParams.DEFAULT;
             String key = (String) step.get("key");
             String value = (String) step.get("value");
             switch ((String) step.get("client")) {
@@ -149,7 +167,8 @@ class ScenariosTest {
                     params.setAcquireSession(sessions.get(step.get("session")));
                     return client.setKVValue(key, value, params).getValue();
                 case "get":
-                    return client.getKVValue(key).getValue().getDecodedValue();
+                    GetValue found = client.getKVValue(key, consistency).getValue();
+                    return found == null ? null : found.getDecodedValue();
                 case "session":
                     NewSession session = new NewSession();
                     session.setTtl((String) step.get("ttl"));
