@@ -53,6 +53,12 @@ pub enum Action {
     Pause(Contender, Duration),
     /// The process of a contender is killed, and started again after a time.
     Restart(Contender, Duration),
+    /// The agent that a contender uses is cut off from all other agents for a time, or for good. The contender reaches it.
+    CutAgent(Contender, Option<Duration>),
+    /// The process of that agent stands still for a time: it answers nothing, and the other agents lose it.
+    PauseAgent(Contender, Duration),
+    /// That agent applies nothing for a time, so that its responses to `?stale` grow old.
+    LagAgent(Contender, Duration),
 }
 
 /// How long [`Action::Rebuild`] takes.
@@ -83,6 +89,9 @@ const SOURCES: &[(&str, &str)] = &[
         "the client's machine: SIGSTOP, a long collection of garbage",
     ),
     ("restart", "the client's machine"),
+    ("cut-agent", "cluster.md 2.2, 2.5"),
+    ("pause-agent", "cluster.md 2.3"),
+    ("lag-agent", "cluster.md 1.4, 4.9"),
 ];
 
 impl Action {
@@ -119,6 +128,15 @@ impl Action {
         )
     }
 
+    /// Returns whether the action needs agents of the contenders' own.
+    #[must_use]
+    pub fn is_of_agent(&self) -> bool {
+        matches!(
+            self,
+            Self::CutAgent(..) | Self::PauseAgent(..) | Self::LagAgent(..)
+        )
+    }
+
     /// Returns the name of the kind of action.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -145,6 +163,9 @@ impl Action {
             Self::Cut(..) => "cut",
             Self::Pause(..) => "pause",
             Self::Restart(..) => "restart",
+            Self::CutAgent(..) => "cut-agent",
+            Self::PauseAgent(..) => "pause-agent",
+            Self::LagAgent(..) => "lag-agent",
         }
     }
 
@@ -158,6 +179,9 @@ impl Action {
             Self::Cut(one, lasts) => Self::Cut(change(one), lasts),
             Self::Pause(one, lasts) => Self::Pause(change(one), lasts),
             Self::Restart(one, lasts) => Self::Restart(change(one), lasts),
+            Self::CutAgent(one, lasts) => Self::CutAgent(change(one), lasts),
+            Self::PauseAgent(one, lasts) => Self::PauseAgent(change(one), lasts),
+            Self::LagAgent(one, lasts) => Self::LagAgent(change(one), lasts),
             other => other,
         }
     }
@@ -171,7 +195,10 @@ impl Action {
             | Self::Silence(one, _)
             | Self::Cut(one, _)
             | Self::Pause(one, _)
-            | Self::Restart(one, _) => Some(*one),
+            | Self::Restart(one, _)
+            | Self::CutAgent(one, _)
+            | Self::PauseAgent(one, _)
+            | Self::LagAgent(one, _) => Some(*one),
             _ => None,
         }
     }
@@ -183,8 +210,10 @@ impl Action {
             Self::Delay(lasts)
             | Self::DelayResponse(lasts)
             | Self::Pause(_, lasts)
-            | Self::Restart(_, lasts) => Some(*lasts),
-            Self::Silence(_, lasts) | Self::Cut(_, lasts) => *lasts,
+            | Self::Restart(_, lasts)
+            | Self::PauseAgent(_, lasts)
+            | Self::LagAgent(_, lasts) => Some(*lasts),
+            Self::Silence(_, lasts) | Self::Cut(_, lasts) | Self::CutAgent(_, lasts) => *lasts,
             _ => None,
         }
     }
@@ -199,6 +228,9 @@ impl Action {
             Self::Cut(one, Some(_)) => Self::Cut(*one, Some(lasts)),
             Self::Pause(one, _) => Self::Pause(*one, lasts),
             Self::Restart(one, _) => Self::Restart(*one, lasts),
+            Self::CutAgent(one, Some(_)) => Self::CutAgent(*one, Some(lasts)),
+            Self::PauseAgent(one, _) => Self::PauseAgent(*one, lasts),
+            Self::LagAgent(one, _) => Self::LagAgent(*one, lasts),
             _ => return None,
         })
     }
@@ -257,6 +289,10 @@ impl FromStr for Action {
             ["cut", one, lasts] => Self::Cut(one.parse()?, Some(duration(lasts)?)),
             ["pause", one, lasts] => Self::Pause(one.parse()?, duration(lasts)?),
             ["restart", one, lasts] => Self::Restart(one.parse()?, duration(lasts)?),
+            ["cut-agent", one] => Self::CutAgent(one.parse()?, None),
+            ["cut-agent", one, lasts] => Self::CutAgent(one.parse()?, Some(duration(lasts)?)),
+            ["pause-agent", one, lasts] => Self::PauseAgent(one.parse()?, duration(lasts)?),
+            ["lag-agent", one, lasts] => Self::LagAgent(one.parse()?, duration(lasts)?),
             _ => return Err(unknown()),
         })
     }
@@ -302,6 +338,10 @@ mod tests {
             "cut c 500ms",
             "pause a 4s",
             "restart b 1s",
+            "cut-agent a",
+            "cut-agent a 8s",
+            "pause-agent b 8s",
+            "lag-agent c 2s",
         ];
         let mut named: Vec<&str> = Vec::new();
         for text in texts {

@@ -24,5 +24,5 @@ pub use report::junit::{annotation, escaped, escaped_attribute, junit};
 pub use report::test_code::{Language, test_code};
 pub use report::timeline::{Line, LineKind, session_names, timeline};
 pub use run::{Event, ReadError, Run, Setup, What};
-pub use schedule::{Decision, Place, Schedule};
+pub use schedule::{AGENTS, Decision, Place, Schedule, are_agents};
 pub use search::{Broken, Job, Options, Outcome, Purpose, Search, Summary};

@@ -115,6 +115,9 @@ impl FromStr for Decision {
 pub struct Schedule {
     /// How many contenders there are. Each starts when the one before has sent its first request.
     pub contenders: u8,
+    /// How many agents there are, all of them servers of one datacenter: 1, which all contenders use, or at least 3, and one for
+    /// each contender.
+    pub agents: u8,
     /// How much longer each request of a contender is under way than one of the contender before it. Their order decides who
     /// comes first where two compete; zero for no delays.
     pub order: Vec<Contender>,
@@ -128,9 +131,25 @@ impl Schedule {
     pub fn plain(contenders: u8) -> Self {
         Self {
             contenders,
+            agents: 1,
             order: Vec::new(),
             decisions: Vec::new(),
         }
+    }
+
+    /// Returns the same contenders and agents without decisions.
+    #[must_use]
+    pub fn to_plain(&self) -> Self {
+        Self {
+            agents: self.agents,
+            ..Self::plain(self.contenders)
+        }
+    }
+
+    /// Returns the number of the agent that a contender uses.
+    #[must_use]
+    pub fn agent(&self, contender: Contender) -> usize {
+        contender.index() % usize::from(self.agents)
     }
 
     /// Returns how long each request of a contender is under way before it arrives.
@@ -149,6 +168,9 @@ const STEP: Duration = Duration::from_millis(2);
 impl fmt::Display for Schedule {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "contenders {}", self.contenders)?;
+        if self.agents > 1 {
+            writeln!(formatter, "agents {}", self.agents)?;
+        }
         if !self.order.is_empty() {
             let names: Vec<_> = self.order.iter().map(ToString::to_string).collect();
             writeln!(formatter, "order {}", names.join(" "))?;
@@ -162,7 +184,7 @@ impl fmt::Display for Schedule {
 impl FromStr for Schedule {
     type Err = ParseError;
 
-    /// Reads a schedule: `contenders N`, `order a b c` and decisions, a line each. `#` begins a comment.
+    /// Reads a schedule: `contenders N`, `agents N`, `order a b c` and decisions, a line each. `#` begins a comment.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         let mut schedule = Self::plain(2);
         for (number, line) in text.lines().enumerate() {
@@ -176,6 +198,14 @@ impl FromStr for Schedule {
                     let error = || at(ParseError::new("a number from 1 to 5", count));
                     schedule.contenders = known.ok_or_else(error)?;
                 }
+                Some(("agents", count)) => {
+                    let count = count.trim();
+                    let known = (1..=MOST_CONTENDERS).find(|known| known.to_string() == count);
+                    schedule.agents = known.unwrap_or_default();
+                    if !are_agents(schedule.agents, 1) {
+                        return Err(at(ParseError::new(AGENTS, count)));
+                    }
+                }
                 Some(("order", names)) => {
                     let names = names.split_whitespace().map(str::parse);
                     schedule.order = names.collect::<Result<_, _>>().map_err(at)?;
@@ -183,8 +213,26 @@ impl FromStr for Schedule {
                 _ => schedule.decisions.push(line.parse().map_err(at)?),
             }
         }
-        Ok(schedule)
+        let mut actions = schedule.decisions.iter().map(|decision| &decision.action);
+        match actions.find(|action| action.is_of_agent()) {
+            Some(action) if schedule.agents == 1 => {
+                Err(ParseError::new("`agents 3`", &action.to_string()))
+            }
+            _ if !are_agents(schedule.agents, schedule.contenders) => {
+                Err(ParseError::new(AGENTS, &schedule.agents.to_string()))
+            }
+            _ => Ok(schedule),
+        }
     }
+}
+
+/// What numbers of agents there may be.
+pub const AGENTS: &str = "1 agent for all contenders, or 3 to 5, and one for each";
+
+/// Returns whether so many contenders may have so many agents. Of two none could lead when it loses the other.
+#[must_use]
+pub fn are_agents(agents: u8, contenders: u8) -> bool {
+    agents == 1 || (contenders.max(3)..=MOST_CONTENDERS).contains(&agents)
 }
 
 #[cfg(test)]
@@ -201,6 +249,25 @@ mod tests {
             .parse()
             .expect("it is valid");
         assert_eq!(commented, schedule);
+    }
+
+    #[test]
+    fn contenders_have_one_agent_or_one_each() {
+        let text = "contenders 2\nagents 3\nb renew 1: cut-agent b 8s\n";
+        let schedule: Schedule = text.parse().expect("it is valid");
+        assert_eq!(schedule.to_string(), text);
+        assert_eq!(schedule.agent(Contender(1)), 1);
+        let error = |text: &str| text.parse::<Schedule>().map_err(|error| error.to_string());
+        let expected = |found: &str| Err(format!("expected {AGENTS}, found {found:?}"));
+        assert_eq!(
+            error("agents 2"),
+            expected("2").map_err(|text| format!("line 1: {text}"))
+        );
+        assert_eq!(error("agents 3\ncontenders 4"), expected("3"));
+        assert_eq!(
+            error("a renew 1: lag-agent a 2s"),
+            Err("expected `agents 3`, found \"lag-agent a 2s\"".to_owned())
+        );
     }
 
     #[test]

@@ -22,6 +22,8 @@ const DUPLEX_BYTES: usize = 64 * 1024;
 #[derive(Clone)]
 pub struct Contender {
     name: explore::Contender,
+    /// The number of the agent that it uses.
+    agent: usize,
     server: Arc<RuntimeServer>,
     state: Arc<State>,
     /// Which start of the contender this is.
@@ -67,7 +69,8 @@ impl Contender {
             return Err(io::ErrorKind::ConnectionRefused.into());
         }
         let (client, own) = duplex(DUPLEX_BYTES);
-        self.server.serve_connection(own, Some(self.name.address()));
+        let peer = Some(self.name.address());
+        self.server.serve_connection_to(self.agent, own, peer);
         Ok(client)
     }
 
@@ -96,6 +99,7 @@ impl Contender {
 
 /// The contenders of a run.
 pub(super) struct Tasks {
+    schedule: Schedule,
     server: Arc<RuntimeServer>,
     states: Vec<Arc<State>>,
     has_beliefs: Arc<AtomicBool>,
@@ -104,6 +108,7 @@ pub(super) struct Tasks {
 impl Tasks {
     pub(super) fn new(server: &Arc<RuntimeServer>, schedule: &Schedule) -> Self {
         Self {
+            schedule: schedule.clone(),
             server: Arc::clone(server),
             states: (0..schedule.contenders).map(|_| Arc::default()).collect(),
             has_beliefs: Arc::default(),
@@ -125,6 +130,7 @@ impl Tasks {
         let start = state.starts.fetch_add(1, Ordering::Relaxed) + 1;
         let made = contender(Contender {
             name,
+            agent: self.schedule.agent(name),
             server: Arc::clone(&self.server),
             state: Arc::clone(state),
             start,

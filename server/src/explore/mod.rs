@@ -64,6 +64,7 @@ const APART: Duration = Duration::from_millis(100);
 #[must_use = "`search` searches"]
 pub struct Explore {
     options: Options,
+    own_agents: bool,
     guard: Option<String>,
     length: Duration,
     server: fn(Builder) -> Builder,
@@ -78,12 +79,14 @@ impl Default for Explore {
         Self {
             options: Options {
                 contenders: 3,
+                agents: 1,
                 seed: 1,
                 limits,
                 runs: 1000,
                 is_exact: true,
                 replays: 3,
             },
+            own_agents: false,
             guard: None,
             length: Duration::from_secs(90),
             server: |builder| builder,
@@ -100,6 +103,13 @@ impl Explore {
     /// Sets how many contenders there are, at most 5. Default: 3.
     pub fn contenders(mut self, count: u8) -> Self {
         self.options.contenders = count.clamp(1, proconsul_explore::MOST_CONTENDERS);
+        self
+    }
+
+    /// Gives each contender an agent of its own, of three to five servers of one datacenter: schedules cut them off, pause them, and
+    /// let them lag. By default all contenders use one agent.
+    pub fn own_agents(mut self) -> Self {
+        self.own_agents = true;
         self
     }
 
@@ -149,7 +159,11 @@ impl Explore {
         F: Future<Output = ()> + Send + 'static,
     {
         let began = time::elapsed();
-        let mut search = Search::new(self.options.clone());
+        let mut options = self.options.clone();
+        if self.own_agents {
+            options.agents = options.contenders.max(3);
+        }
+        let mut search = Search::new(options);
         let mut found_after = None;
         while let Some(job) = search.next_job() {
             let outcome = self.run(&job, &contender);
@@ -177,7 +191,7 @@ impl Explore {
     {
         let plain = Job {
             number: 1,
-            schedule: Schedule::plain(schedule.contenders),
+            schedule: schedule.to_plain(),
             seed,
             purpose: Purpose::Listen,
             wanted: None,
@@ -211,7 +225,8 @@ impl Explore {
         let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
         let builder = Server::builder().seed(job.seed).epoch(epoch);
         let builder = builder.session_ttl_min(Duration::from_millis(100));
-        let server = (self.server)(builder).in_runtime();
+        let server = (self.server)(builder).agents(job.schedule.agents.into());
+        let server = server.in_runtime();
         let server = Arc::new(server.expect("a server in this runtime"));
         let stage = Stage::new(&job.schedule, &server);
         let tasks = Tasks::new(&server, &job.schedule);

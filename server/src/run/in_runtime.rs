@@ -228,7 +228,21 @@ impl RuntimeServer {
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         peer: Option<SocketAddr>,
     ) {
-        self.connections(0).serve(Stream::from_io(stream), peer);
+        self.serve_connection_to(0, stream, peer);
+    }
+
+    /// Serves a connection to the agent with this number: see [`connect_to`](Self::connect_to) and
+    /// [`serve_connection`](Self::serve_connection).
+    ///
+    /// # Panics
+    /// There is no such agent.
+    pub fn serve_connection_to(
+        &self,
+        agent: usize,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        peer: Option<SocketAddr>,
+    ) {
+        self.connections(agent).serve(Stream::from_io(stream), peer);
     }
 
     /// Serves all connections of a listener, each in a task of its own, until it has no more. Dropping the future stops

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use proconsul::explore::Contender;
 use proconsul_client::recipes::{Election, Keeper, Lock};
-use proconsul_client::{Client, Connector, Error, NewSession, Pair, SessionId};
+use proconsul_client::{
+    Client, Connector, Consistency, Error, NewSession, Pair, QueryOptions, SessionId,
+};
 use tokio::time::sleep;
 
 use crate::watches;
@@ -33,6 +35,8 @@ pub(super) enum Kind {
     TriesThrice,
     /// A look at the lock that is answered 429 is taken for its loss, and the session is kept (bug 3).
     GivesUpAtLimit,
+    /// What its agent answers to `?stale` is taken for the state of the lock.
+    BelievesStale,
     /// The client's watch of a key that another contender writes.
     Watch,
     /// A watch that goes on with the highest index that it has seen (bug 1).
@@ -62,7 +66,10 @@ pub(super) fn client(contender: &Contender, timeout: Duration) -> Client {
 
 /// Does what contenders of this kind do until the run is over.
 pub(super) async fn contend(contender: Contender, kind: Kind) {
-    let is_careful = matches!(kind, Kind::Election | Kind::Lock | Kind::LockIndex);
+    let is_careful = matches!(
+        kind,
+        Kind::Election | Kind::Lock | Kind::LockIndex | Kind::BelievesStale
+    );
     let timeout = if is_careful { 2 * SECOND } else { 60 * SECOND };
     let client = client(&contender, timeout);
     if kind.watches() {
@@ -73,6 +80,7 @@ pub(super) async fn contend(contender: Contender, kind: Kind) {
             Kind::Election => lead(&client, &contender).await,
             Kind::Lock | Kind::LockIndex => hold(&client, &contender, kind).await,
             Kind::GivesUpAtLimit => monitor(&client, &contender).await,
+            Kind::BelievesStale => look_stale(&client, &contender).await,
             _ => by_hand(&client, &contender, kind).await,
         };
         contender.lost();
@@ -128,6 +136,31 @@ async fn monitor(client: &Client, contender: &Contender) -> Result<(), Error> {
     }
     contender.lost();
     pending().await
+}
+
+/// Looks at its lock every other second, at whatever its own agent has. An error of that ends its hold.
+async fn look_stale(client: &Client, contender: &Contender) -> Result<(), Error> {
+    let session = client
+        .sessions()
+        .create(&NewSession::new().ttl(TTL))
+        .await?;
+    let acquire = client.kv().write(KEY, contender.name());
+    while !acquire.clone().acquire(&session).await? {
+        sleep(SECOND).await;
+        client.sessions().renew(&session).await?;
+    }
+    contender.holds(None);
+    let stale = QueryOptions::new().consistency(Consistency::Stale);
+    let own_agent = client.with(stale);
+    loop {
+        sleep(2 * SECOND).await;
+        // The look tells.
+        drop(client.sessions().renew(&session).await);
+        let seen = own_agent.kv().get(KEY).await?;
+        if !is_held(seen.value.as_ref(), &session) {
+            return Err(Error::SessionLost);
+        }
+    }
 }
 
 fn is_held(pair: Option<&Pair>, by: &SessionId) -> bool {

@@ -53,10 +53,25 @@ fn the_clients_watch_is_not_broken() {
     assert!(report.broken.is_none(), "{report}");
 }
 
+#[test]
+fn contenders_with_agents_of_their_own_are_not_broken() {
+    for kind in [Kind::Election, Kind::Lock, Kind::Watch] {
+        let search = explore().own_agents().runs(runs());
+        let report = search.search(move |contender| contend(contender, kind));
+        println!("{kind:?} at agents: {report}");
+        assert!(report.broken.is_none(), "{report}");
+    }
+}
+
 /// Searches for a planted bug, and replays what is found from its text.
 fn assert_found(kind: Kind, expected: &[Property]) {
+    assert_found_by(explore(), kind, expected);
+}
+
+/// Returns what is found.
+fn assert_found_by(search: Explore, kind: Kind, expected: &[Property]) -> Schedule {
     let only = expected.to_vec();
-    let search = explore().runs(2000).limits(|limits| limits.only = only);
+    let search = search.runs(2000).limits(|limits| limits.only = only);
     let report = search.search(move |contender| contend(contender, kind));
     println!("{kind:?}: {report}");
     let broken = report.broken.expect("it is found");
@@ -69,6 +84,21 @@ fn assert_found(kind: Kind, expected: &[Property]) {
     let again = explore().replay(&schedule, broken.seed, |contender| contend(contender, kind));
     let mut findings = again.findings.iter();
     assert!(findings.any(|finding| finding.property == property));
+    schedule
+}
+
+#[test]
+fn a_contender_that_believes_its_own_agent_is_found_by_agents_alone() {
+    let expected = [Property::TwoBelievers, Property::NoticedLate];
+    let found = assert_found_by(explore().own_agents(), Kind::BelievesStale, &expected);
+    assert_eq!(found.agents, 3);
+    let mut decisions = found.decisions.iter();
+    assert!(
+        decisions.any(|decision| decision.action.is_of_agent()),
+        "{found}"
+    );
+    let alone = search(Kind::BelievesStale, 30);
+    assert!(alone.broken.is_none(), "{alone}");
 }
 
 #[test]

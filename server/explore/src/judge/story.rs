@@ -102,6 +102,8 @@ pub(super) struct Story<'a> {
     pub(super) restarts: Vec<(Contender, Span)>,
     /// When the links of contenders were silent or cut.
     pub(super) apart: Vec<(Contender, Span)>,
+    /// When the agents of contenders were away from the others.
+    pub(super) agents_lost: Vec<(Contender, Span)>,
     /// When requests of contenders were kept from them.
     pub(super) kept: Vec<(Contender, Span)>,
     /// When Consul could not serve anybody.
@@ -137,6 +139,7 @@ impl<'a> Story<'a> {
             paused: Vec::new(),
             restarts: Vec::new(),
             apart: Vec::new(),
+            agents_lost: Vec::new(),
             kept: Vec::new(),
             outages: Vec::new(),
             leaders: Vec::new(),

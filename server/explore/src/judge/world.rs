@@ -103,6 +103,9 @@ impl<'a> Story<'a> {
             Action::Silence(one, lasts) | Action::Cut(one, lasts) => {
                 self.apart.push((one, lasting(lasts)));
             }
+            Action::LagAgent(one, lasts) => self.apart.push((one, lasting(Some(lasts)))),
+            Action::CutAgent(one, lasts) => self.agent_lost(one, lasting(lasts)),
+            Action::PauseAgent(one, lasts) => self.agent_lost(one, lasting(Some(lasts))),
             Action::LoseLeader => self.outages.push(lasting(Some(NO_LEADER))),
             // The token may be everybody's.
             Action::RevokeToken => self.outages.push(whole),
@@ -112,6 +115,27 @@ impl<'a> Story<'a> {
             }
             _ => {}
         }
+    }
+
+    /// The agent of a contender is away. It may be the leader; and together with another one that is away, the rest may be too few
+    /// to have one.
+    fn agent_lost(&mut self, one: Contender, span: Span) {
+        let until = |end: At| end.saturating_add(nanos(NO_LEADER));
+        self.outages.push(Span {
+            from: span.from,
+            to: until(span.from),
+        });
+        let others = self.agents_lost.iter();
+        let others = others.filter(|(other, lost)| *other != one && lost.overlaps(span));
+        let both = others.map(|(_, lost)| Span {
+            from: span.from,
+            to: until(span.to.min(lost.to)),
+        });
+        self.outages.extend(both);
+        self.agents_lost.push((one, span));
+        // It knows its leader again soon after it is back.
+        let to = until(span.to);
+        self.apart.push((one, Span { to, ..span }));
     }
 
     pub(super) fn driven(&mut self, event: &Event, text: &'a str) {

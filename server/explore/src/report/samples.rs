@@ -219,6 +219,7 @@ pub(crate) fn not_broken() -> Report {
     summary.not_judged.push((crate::Property::TokenBack, why));
     let options = Options {
         contenders: 2,
+        agents: 1,
         seed: 1,
         limits: Limits::default(),
         runs: 100,

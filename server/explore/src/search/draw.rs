@@ -52,7 +52,13 @@ pub(super) fn lengths(ttl: Duration, lock_delay: Duration) -> Vec<Duration> {
 }
 
 impl Draw {
-    pub(super) fn new(seen: &[Place], contenders: u8, ttl: Duration, lock_delay: Duration) -> Self {
+    pub(super) fn new(
+        seen: &[Place],
+        plain: &Schedule,
+        ttl: Duration,
+        lock_delay: Duration,
+    ) -> Self {
+        let contenders = plain.contenders;
         let mut places = BTreeSet::new();
         for place in seen
             .iter()
@@ -71,7 +77,7 @@ impl Draw {
         let lengths = lengths(ttl, lock_delay);
         let at = |place: &Place| {
             let place = *place;
-            let actions = actions(place, &lengths).into_iter();
+            let actions = actions(place, &lengths, plain.agents > 1).into_iter();
             actions.map(move |action| Decision { place, action })
         };
         let pairs: Vec<Decision> = places.iter().flat_map(at).collect();
@@ -82,7 +88,7 @@ impl Draw {
             let lasts = match &pair.action {
                 Action::DestroySessions(_) | Action::FailNode | Action::DeleteLock(_) => true,
                 Action::Pause(..) | Action::Restart(..) => pair.action.lasts() == beyond,
-                Action::Silence(_, lasts) | Action::Cut(_, lasts) => {
+                Action::Silence(_, lasts) | Action::Cut(_, lasts) | Action::CutAgent(_, lasts) => {
                     lasts.is_none() || *lasts == beyond
                 }
                 _ => false,
@@ -103,11 +109,11 @@ impl Draw {
 
     /// Draws a schedule. Half of them have decisions that are drawn alike. The rest begin with one that makes the holder lose the
     /// lock, and have the others near a change of the holder.
-    pub(super) fn schedule(&self, rng: &mut Rng, contenders: u8) -> Option<(Schedule, Purpose)> {
+    pub(super) fn schedule(&self, rng: &mut Rng, plain: &Schedule) -> Option<(Schedule, Purpose)> {
         let count = [1, 2, 2, 3][rng.usize(..4)];
         let is_steered = !self.near.is_empty() && rng.bool();
         let from = if is_steered { &self.near } else { &self.pairs };
-        let mut schedule = Schedule::plain(contenders);
+        let mut schedule = plain.clone();
         for number in 0..count {
             let loss = rng
                 .choice(&self.losses)
@@ -116,7 +122,7 @@ impl Draw {
             schedule.decisions.push(decision?.clone());
         }
         if rng.bool() {
-            schedule.order = Contender::all(contenders).collect();
+            schedule.order = Contender::all(plain.contenders).collect();
             rng.shuffle(&mut schedule.order);
         }
         let purpose = if is_steered {
@@ -129,7 +135,7 @@ impl Draw {
 }
 
 /// Returns what can happen at a request.
-fn actions(place: Place, lengths: &[Duration]) -> Vec<Action> {
+fn actions(place: Place, lengths: &[Duration], has_own_agent: bool) -> Vec<Action> {
     let one = place.contender;
     let mut actions = vec![
         Action::Hold,
@@ -155,8 +161,13 @@ fn actions(place: Place, lengths: &[Duration]) -> Vec<Action> {
             Action::Cut(one, Some(*length)),
             Action::Pause(one, *length),
             Action::Restart(one, *length),
+            Action::CutAgent(one, Some(*length)),
+            Action::PauseAgent(one, *length),
+            Action::LagAgent(one, *length),
         ]);
     }
+    actions.push(Action::CutAgent(one, None));
+    actions.retain(|action| has_own_agent || !action.is_of_agent());
     actions.retain(|action| action.fits(place.kind));
     actions
 }

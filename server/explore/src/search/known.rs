@@ -15,7 +15,7 @@ struct Seen<'a> {
     /// The contender that acquires the lock first, and one that waits for it.
     holder: Contender,
     waiter: Contender,
-    contenders: u8,
+    plain: &'a Schedule,
 }
 
 impl Seen<'_> {
@@ -45,7 +45,7 @@ impl Seen<'_> {
     }
 
     fn of(&self, decisions: impl IntoIterator<Item = (Option<Place>, Action)>) -> Option<Schedule> {
-        let mut schedule = Schedule::plain(self.contenders);
+        let mut schedule = self.plain.clone();
         for (place, action) in decisions {
             schedule.decisions.push(Decision {
                 place: place?,
@@ -59,22 +59,48 @@ impl Seen<'_> {
 /// Returns the known schedules for what was seen in a plain run, those first that break most.
 pub(super) fn schedules(
     places: &[Place],
-    contenders: u8,
+    plain: &Schedule,
     ttl: Duration,
     lock_delay: Duration,
 ) -> Vec<Schedule> {
     let first = places.iter().find(|place| place.acquires > 0);
     let holder = first.map_or(Contender(0), |place| place.contender);
-    let waiter = Contender::all(contenders).find(|one| *one != holder);
+    let waiter = Contender::all(plain.contenders).find(|one| *one != holder);
     let seen = Seen {
         places,
         holder,
         waiter: waiter.unwrap_or(holder),
-        contenders,
+        plain,
     };
     let found = of_the_holder(&seen, ttl, lock_delay).into_iter();
     let found = found.chain(of_responses(&seen)).chain(of_watches(&seen));
+    let found = found.chain(of_agents(&seen, ttl, lock_delay));
     found.flatten().collect()
+}
+
+/// The agent of the holder, or of one that waits or watches, is lost or late.
+fn of_agents(seen: &Seen<'_>, ttl: Duration, lock_delay: Duration) -> Vec<Option<Schedule>> {
+    let lasts = lengths(ttl, lock_delay);
+    let [.., beyond] = lasts[..] else {
+        return Vec::new();
+    };
+    if seen.plain.agents == 1 {
+        return Vec::new();
+    }
+    let (holder, waiter) = (seen.holder, seen.waiter);
+    let kinds = [RequestKind::Watch, RequestKind::Renew, RequestKind::Write];
+    let mut of_holder = kinds.iter().map(|kind| seen.holders(*kind, 1, 1));
+    let any = of_holder.find_map(|place| place);
+    let read = seen.waiters(RequestKind::Read, 1);
+    let watch = seen.waiters(RequestKind::Watch, 1).or(read);
+    vec![
+        seen.of([(any, Action::CutAgent(holder, Some(beyond)))]),
+        seen.of([(any, Action::PauseAgent(holder, beyond))]),
+        seen.of([(any, Action::CutAgent(holder, None))]),
+        // hashicorp/consul#3975: a server that is late has nothing, and its client believes it.
+        seen.of([(watch, Action::LagAgent(waiter, beyond))]),
+        seen.of([(any, Action::LagAgent(holder, beyond))]),
+    ]
 }
 
 /// The holder is cut off, stands still, or loses its session while it does not look.

@@ -26,6 +26,8 @@ const PLAIN: u64 = 2;
 pub struct Options {
     /// How many contenders there are.
     pub contenders: u8,
+    /// How many agents there are: see [`Schedule::agents`].
+    pub agents: u8,
     /// The seed that decides what is drawn.
     pub seed: u64,
     /// What verdicts need to know.
@@ -36,6 +38,16 @@ pub struct Options {
     pub is_exact: bool,
     /// How often what was found is replayed in the end.
     pub replays: u32,
+}
+
+impl Options {
+    /// Returns a schedule without decisions.
+    fn plain(&self) -> Schedule {
+        Schedule {
+            agents: self.agents,
+            ..Schedule::plain(self.contenders)
+        }
+    }
 }
 
 /// A run to make.
@@ -260,21 +272,20 @@ impl Search {
         if self.is_stopped && !matches!(self.phase, Phase::Shrink(_) | Phase::Replay(_)) {
             return None;
         }
-        let contenders = self.options.contenders;
+        let plain = self.options.plain();
         let (schedule, purpose) = match &mut self.phase {
             Phase::Listen { is_given } if !*is_given => {
                 *is_given = true;
-                let contenders = self.replayed.as_ref()?.contenders;
-                (Schedule::plain(contenders), Purpose::Listen)
+                (self.replayed.as_ref()?.to_plain(), Purpose::Listen)
             }
             Phase::Plain(given) if *given < PLAIN => {
                 *given += 1;
-                (Schedule::plain(contenders), Purpose::Plain)
+                (plain, Purpose::Plain)
             }
             Phase::Try if self.last >= self.options.runs => return None,
             Phase::Try => match self.known.pop() {
                 Some(schedule) => (schedule, Purpose::Known),
-                None => self.draw.as_ref()?.schedule(&mut self.rng, contenders)?,
+                None => self.draw.as_ref()?.schedule(&mut self.rng, &plain)?,
             },
             Phase::Shrink(shrink) => (shrink.next()?, Purpose::Shrink),
             Phase::Replay(given) if *given < self.options.replays => {
@@ -410,11 +421,11 @@ impl Search {
     /// Makes schedules of the requests of the plain runs.
     fn learn(&mut self) {
         let (ttl, lock_delay) = self.summary.ttl;
-        let places = &self.learned;
-        self.known = known::schedules(places, self.options.contenders, ttl, lock_delay);
+        let (places, plain) = (&self.learned, self.options.plain());
+        self.known = known::schedules(places, &plain, ttl, lock_delay);
         // The first are tried first.
         self.known.reverse();
-        let draw = Draw::new(places, self.options.contenders, ttl, lock_delay);
+        let draw = Draw::new(places, &plain, ttl, lock_delay);
         self.summary.pairs = draw.pairs();
         self.draw = Some(draw);
     }
@@ -502,6 +513,7 @@ mod tests {
     fn options() -> Options {
         Options {
             contenders: 2,
+            agents: 1,
             seed: 1,
             limits: Limits::default(),
             runs: 100,

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::action::Action;
 use crate::contender::Contender;
 use crate::schedule::{Decision, Schedule};
 
@@ -136,6 +137,12 @@ impl Shrink {
                 with.decisions[place] = shorter;
                 smaller.push(with);
             }
+        }
+        let mut actions = best.decisions.iter().map(|decision| &decision.action);
+        if best.agents > 1 && !actions.any(Action::is_of_agent) {
+            let mut with_one = best.clone();
+            with_one.agents = 1;
+            smaller.push(with_one);
         }
         if !best.order.is_empty() {
             let mut without = best.clone();

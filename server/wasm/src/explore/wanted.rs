@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use proconsul_explore::{Limits, MOST_CONTENDERS, Options, Property, Search};
+use proconsul_explore::{Limits, MOST_CONTENDERS, Options, Property, Schedule, Search};
 use serde::Deserialize;
 
 /// What is searched, and how. Times are in nanoseconds.
@@ -65,6 +65,7 @@ impl Wanted {
         }
         let options = Options {
             contenders: self.contenders,
+            agents: 1,
             seed: self.seed,
             limits: self.limits()?,
             runs: self.runs,
@@ -74,9 +75,12 @@ impl Wanted {
         let Some(schedule) = &self.schedule else {
             return Ok(Search::new(options));
         };
-        let schedule = schedule.parse();
-        let replay = schedule.map(|schedule| Search::replay(options, schedule));
-        replay.map_err(|error: proconsul_explore::ParseError| error.to_string())
+        let schedule = schedule.parse::<Schedule>();
+        let schedule = schedule.map_err(|error| error.to_string())?;
+        match schedule.agents {
+            1 => Ok(Search::replay(options, schedule)),
+            _ => Err("all contenders of this search use one agent".to_owned()),
+        }
     }
 
     fn limits(&self) -> Result<Limits, String> {

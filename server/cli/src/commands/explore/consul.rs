@@ -63,6 +63,9 @@ impl Consul {
     /// # Errors
     /// What it cannot be brought to, and why.
     pub(super) async fn check(&self, schedule: &Schedule) -> Result<(), String> {
+        if schedule.agents > 1 {
+            return Err(format!("agents {}: {ONE_AGENT}", schedule.agents));
+        }
         for decision in &schedule.decisions {
             let name = decision.action.name();
             if let Some(why) = impossible(&decision.action) {
@@ -130,6 +133,9 @@ pub(super) fn refused(target: &str, answer: &Response<Bytes>) -> String {
     format!("{target}: {} {}", answer.status().as_u16(), text.trim_end())
 }
 
+/// Why contenders of a real Consul have no agents of their own.
+const ONE_AGENT: &str = "a Consul of one server has no agent for each contender";
+
 /// Returns why no client brings a Consul to this, if it is so.
 fn impossible(action: &Action) -> Option<&'static str> {
     Some(match action {
@@ -137,6 +143,7 @@ fn impossible(action: &Action) -> Option<&'static str> {
             "a Consul of one server leads as long as it runs, and no request changes that"
         }
         Action::ChangeLeader { .. } => "a Consul of one server has no other that could lead",
+        Action::CutAgent(..) | Action::PauseAgent(..) | Action::LagAgent(..) => ONE_AGENT,
         Action::Rebuild => "a Consul that runs keeps its indexes, and the data of others",
         Action::Wake => {
             "a query that blocks on an existing key is answered when that changes, and no request changes when it is answered without"

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use proconsul::Version;
 use proconsul_explore::{
-    Job, Limits, MOST_CONTENDERS, Options, Property, Purpose, Report, Run, Schedule, Search, judge,
+    AGENTS, Job, Limits, MOST_CONTENDERS, Options, Property, Purpose, Report, Run, Schedule,
+    Search, are_agents, judge,
 };
 use proconsul_os::{CORES, process, time};
 use tokio::task::JoinSet;
@@ -28,6 +29,7 @@ use witness::Runs;
 
 commands! {
     "explore" "-- PROGRAM..." explore "Searches for a schedule that breaks a lock, an election or a watch (not in Consul)" {
+        Number "agents" "How many agents there are, each of a contender's own: 3 to 5, and one for each (default: 1, which all use)";
         Text "as-version" "Emulates this release of Consul";
         Text "change" "A key that is changed all the time, for programs that watch it; may be repeated";
         Text "change-service" "A service whose instance is changed all the time, for programs that watch it; may be repeated";
@@ -86,8 +88,15 @@ async fn explore(given: Given) -> Outcome {
             "-contenders: expected 1 to {MOST_CONTENDERS}"
         )));
     }
+    let agents = given.number("agents").unwrap_or(1);
+    let agents = u8::try_from(agents).unwrap_or(u8::MAX);
+    let contenders = u8::try_from(contenders).unwrap_or(MOST_CONTENDERS);
+    if !are_agents(agents, contenders) {
+        return Err(misuse(format!("-agents: expected {AGENTS}")));
+    }
     let options = Options {
-        contenders: u8::try_from(contenders).unwrap_or(MOST_CONTENDERS),
+        agents,
+        contenders,
         seed: given.number("seed").unwrap_or_else(time::machine_seed),
         limits,
         runs: given.number("runs").unwrap_or(u64::MAX),

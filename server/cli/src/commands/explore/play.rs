@@ -88,6 +88,7 @@ impl Play {
     /// The server or a contender cannot be started.
     pub(super) async fn play(&self, job: &Job) -> Result<Outcome, String> {
         let builder = Server::builder().seed(job.seed).version(self.version);
+        let builder = builder.agents(job.schedule.agents.into());
         let builder = builder.session_ttl_min(self.session_ttl_min);
         let server = builder.in_runtime().map_err(|error| error.to_string())?;
         let server = Arc::new(server);
@@ -110,7 +111,8 @@ impl Play {
                 witness: Arc::clone(witness),
                 version: self.version,
             });
-            let address = listen(&server, name, proxy, &mut listening).await?;
+            let agent = job.schedule.agent(name);
+            let address = listen(&server, (name, agent), proxy, &mut listening).await?;
             processes.push(Process::new(name, address, &self.program, &server));
         }
         let processes = Processes {
@@ -293,13 +295,13 @@ async fn failure_of(witness: Option<&Witness>) -> String {
     }
 }
 
-/// Serves a new address, whose clients are all one contender, which uses the server or a real Consul behind a proxy.
+/// Serves a new address, whose clients are all one contender, which uses an agent of the server or a real Consul behind a proxy.
 ///
 /// # Errors
 /// The operating system's error.
 async fn listen(
     server: &Arc<RuntimeServer>,
-    name: Contender,
+    (name, agent): (Contender, usize),
     proxy: Option<Proxy>,
     listening: &mut JoinSet<()>,
 ) -> Result<String, String> {
@@ -315,7 +317,7 @@ async fn listen(
         while let Ok((stream, _)) = listener.accept().await {
             // Consul sets it, too.
             let _best_effort = stream.set_nodelay(true);
-            server.serve_connection(stream, Some(name.address()));
+            server.serve_connection_to(agent, stream, Some(name.address()));
         }
     });
     Ok(address.to_string())

@@ -131,6 +131,42 @@ fn a_program_that_looks_before_it_writes_is_not_broken_on_a_real_consul_either()
     }
 }
 
+/// Takes what its own agent has for the state of the lock.
+const BELIEVES_STALE: &str = r#"
+new_session '{"TTL": "2s", "LockDelay": "1s"}'
+renews() { curl -s -m 1 -X PUT "$api/session/renew/$session" >/dev/null; }
+holds() { curl -s "$api/kv/replay/lock?stale" | grep -q "$session"; }
+until acquires; do renews; sleep 0.1; done
+echo held
+while holds; do renews; sleep 0.1; done
+echo lost
+"#;
+
+#[test]
+fn a_program_that_believes_its_own_agent_is_broken_when_that_is_cut_off() {
+    if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
+        return;
+    }
+    let schedule = "contenders 2\nagents 3\na renew 1 after acquire 1: cut-agent a\n";
+    let (printed, ended) = replay("own-agent", BELIEVES_STALE, schedule, &["-runs", "1"]);
+    assert!(
+        printed.contains("both a and b believed that they held") && ended == Some(1),
+        "{printed}"
+    );
+}
+
+#[test]
+fn two_agents_are_refused() {
+    let output = Command::new(env!("CARGO_BIN_EXE_proconsul"))
+        .args(["explore", "-agents", "2", "--", "true"])
+        .output()
+        .expect("it is built");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected = "-agents: expected 1 agent for all contenders, or 3 to 5, and one for each";
+    assert!(said.contains(expected), "{said}");
+    assert_eq!(output.status.code(), Some(2));
+}
+
 /// Runs a test of the folder, with the command on its `PATH`. Returns whether it passes, and what it prints.
 fn passes(folder: &Path, command: &[&str]) -> (bool, String) {
     let binary = Path::new(env!("CARGO_BIN_EXE_proconsul")).parent();
@@ -275,6 +311,8 @@ fn what_a_real_consul_cannot_be_brought_to_is_said_before_the_run() {
         &address,
         "no request changes when it is answered",
     );
+    let agents = "hold\nagents 3";
+    refused("agents", agents, &address, "no agent for each contender");
     refused("away", "hold", "192.0.2.1:8500", "no loopback address");
     let session = server
         .sessions()

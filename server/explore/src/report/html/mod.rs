@@ -173,11 +173,15 @@ fn put_picture(page: &mut String, broken: &Broken, finding: &Finding) {
 fn put_schedule(page: &mut String, broken: &Broken) {
     let Schedule {
         contenders,
+        agents,
         order,
         decisions,
     } = &broken.schedule;
     *page += "<section class=\"card\">\n<h2>The schedule</h2>\n";
     put!(page, "<p>{contenders} contenders");
+    if *agents > 1 {
+        put!(page, ", each with one of {agents} agents");
+    }
     if !order.is_empty() {
         let names: Vec<String> = order.iter().map(ToString::to_string).collect();
         put!(

@@ -237,6 +237,9 @@ impl Reader<'_> {
             Action::Pause(one, lasts) => (Trouble::StandsStill, one, Some(lasts)),
             Action::Restart(one, lasts) => (Trouble::Stopped, one, Some(lasts)),
             Action::Silence(one, lasts) => (Trouble::Silent, one, lasts),
+            Action::CutAgent(one, lasts) => (Trouble::AgentAway, one, lasts),
+            Action::PauseAgent(one, lasts) => (Trouble::AgentAway, one, Some(lasts)),
+            Action::LagAgent(one, lasts) => (Trouble::AgentLate, one, Some(lasts)),
             Action::Cut(one, lasts) => (Trouble::Cut, one, lasts),
             Action::LoseLeader => {
                 let to = until(LEADERLESS);

@@ -54,6 +54,8 @@ pub(super) enum Trouble {
     Stopped,
     Silent,
     Cut,
+    AgentAway,
+    AgentLate,
 }
 
 impl Trouble {
@@ -63,6 +65,8 @@ impl Trouble {
             Self::Stopped => "not running",
             Self::Silent => "silent link",
             Self::Cut => "cut link",
+            Self::AgentAway => "agent away",
+            Self::AgentLate => "late agent",
         }
     }
 }

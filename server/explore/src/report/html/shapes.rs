@@ -32,8 +32,8 @@ pub(super) fn pattern(kind: Trouble) -> &'static str {
     match kind {
         Trouble::StandsStill => "paused",
         Trouble::Stopped => "stopped",
-        Trouble::Silent => "silent",
-        Trouble::Cut => "cut",
+        Trouble::Silent | Trouble::AgentLate => "silent",
+        Trouble::Cut | Trouble::AgentAway => "cut",
     }
 }
 

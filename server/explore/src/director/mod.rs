@@ -1,6 +1,7 @@
 //! Directs a server by a schedule: counts the requests of each contender, and acts where the schedule names one.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+mod state;
+
 use std::fmt;
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -8,16 +9,15 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use proconsul_core::control::Controls;
+use proconsul_core::control::{AgentHandle, Controls, Lag};
 use proconsul_engine::faults::{
     AclChange, Asked, Cut, Director, Effect, LeaderLoss, Link, Moment, Past, Phase, Plan,
-    RequestKind,
 };
-use proconsul_engine::history::{Filter, Happened, Kind};
 use proconsul_engine::sync::{Event, either};
 use proconsul_store::Store;
 use proconsul_store::timestamp::Timestamp;
 
+use self::state::{Of, State};
 use crate::action::{Action, REBUILT_AFTER};
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
@@ -26,10 +26,6 @@ use crate::schedule::{Decision, Place, Schedule};
 const WAKE_AFTER: Duration = Duration::from_millis(20);
 /// How far indexes go back.
 const INDEXES_BACK: u64 = 1_000_000;
-/// How many requests of a contender within [`BUSY_WITHIN`] are a busy loop, which is stopped: on a clock that only moves
-/// when all wait, it would never end.
-const BUSY: usize = 1000;
-const BUSY_WITHIN: Duration = Duration::from_secs(1);
 
 /// What begins the records of what a schedule does.
 pub(crate) const NOTE: &str = "schedule: ";
@@ -70,45 +66,6 @@ pub struct Stage {
     changed: Event,
 }
 
-#[derive(Default)]
-struct State {
-    /// The number of the last record of the history that was looked at.
-    read: u64,
-    /// The contenders that have sent a request, by the number of its record.
-    requests: BTreeMap<u64, Contender>,
-    /// The sessions that contenders have made.
-    sessions: BTreeMap<String, Contender>,
-    contenders: Vec<Of>,
-    /// The decisions that have been met, by their place in the schedule.
-    met: BTreeSet<usize>,
-    /// What the world has to do, in order.
-    orders: VecDeque<Action>,
-    /// The actions with a duration that are under way, and when each ends.
-    ends: Vec<(Timestamp, End)>,
-    /// All requests so far, in order.
-    places: Vec<Place>,
-    /// When the last decision was met.
-    last_met: Timestamp,
-}
-
-/// What the director knows of a contender.
-#[derive(Default)]
-struct Of {
-    acquires: u32,
-    counts: BTreeMap<RequestKind, u32>,
-    /// The keys that its sessions hold.
-    holds: BTreeSet<String>,
-    /// How many actions silence its link, cut it, make it stand still and keep it killed.
-    silences: u32,
-    cuts: u32,
-    pauses: u32,
-    kills: u32,
-    /// Whether a request of it waits until the world has acted.
-    waits: bool,
-    recent: VecDeque<Timestamp>,
-    is_busy: bool,
-}
-
 /// Something that ends.
 #[derive(Clone, Copy, Debug)]
 enum End {
@@ -117,6 +74,9 @@ enum End {
     Rebuild,
     Pause(Contender),
     Restart(Contender),
+    CutAgent(Contender),
+    PauseAgent(Contender),
+    LagAgent(Contender),
     Wake,
     NewLeader,
 }
@@ -264,17 +224,39 @@ impl Stage {
                 contenders.run(*one, false);
                 ends(*lasts, End::Restart(*one));
             }
-            Action::DestroySessions(_)
-            | Action::FailNode
-            | Action::DeleteLock(_)
-            | Action::Delay(_)
-            | Action::DelayResponse(_)
-            | Action::Hold
-            | Action::LoseRequest
-            | Action::LoseResponse
-            | Action::Empty
-            | Action::RevokeToken
-            | Action::Error(_) => {}
+            _ => self.act_on_agent(action),
+        }
+    }
+
+    /// Does what an action does to the agent of a contender; nothing if it is another one.
+    fn act_on_agent(&self, action: &Action) {
+        let now = self.controls.now();
+        let ends = |after: Duration, end: End| {
+            self.state.lock().ends.push((now.plus(after), end));
+        };
+        match action {
+            Action::CutAgent(one, lasts) => {
+                self.state.lock().contenders[one.index()].agent_away += 1;
+                self.agent(*one).cut();
+                if let Some(lasts) = lasts {
+                    ends(*lasts, End::CutAgent(*one));
+                }
+            }
+            Action::PauseAgent(one, lasts) => {
+                let mut state = self.state.lock();
+                let of = &mut state.contenders[one.index()];
+                of.agent_away += 1;
+                of.agent_pauses += 1;
+                drop(state);
+                self.agent(*one).pause();
+                ends(*lasts, End::PauseAgent(*one));
+            }
+            Action::LagAgent(one, lasts) => {
+                self.state.lock().contenders[one.index()].agent_lags += 1;
+                self.agent(*one).lag(Lag::Hold);
+                ends(*lasts, End::LagAgent(*one));
+            }
+            _ => {}
         }
     }
 
@@ -311,10 +293,12 @@ impl Stage {
                 self.controls.kv().delete(key);
             }
             Change::FailNode => {
-                let (catalog, node) = (self.controls.catalog(), self.controls.node_name());
-                // Somebody has deregistered the node, and its sessions have ended with it.
-                let _unknown = catalog.fail_check(node, "serfHealth");
-                let _unknown = catalog.pass_check(node, "serfHealth");
+                let catalog = self.controls.catalog();
+                for agent in self.controls.agents() {
+                    // Somebody has deregistered the node, and its sessions have ended with it.
+                    let _unknown = catalog.fail_check(agent.name(), "serfHealth");
+                    let _unknown = catalog.pass_check(agent.name(), "serfHealth");
+                }
             }
         }
     }
@@ -349,12 +333,43 @@ impl Stage {
                         contenders.run(one, true);
                     }
                 }
+                End::CutAgent(one) => self.agent_is_back(one),
+                End::PauseAgent(one) => {
+                    if self.was_last(one, |of| &mut of.agent_pauses) {
+                        self.agent(one).set_link(Link::Up);
+                    }
+                    self.agent_is_back(one);
+                }
+                End::LagAgent(one) => {
+                    if self.was_last(one, |of| &mut of.agent_lags) {
+                        self.agent(one).lag(Lag::NextMessage);
+                    }
+                }
                 End::Wake => drop(self.controls.wake("")),
                 End::NewLeader => self.controls.change_leader(false),
             }
             self.controls.note(&format!("{NOTE}{end} ends"));
         }
         self.controls.links_changed();
+    }
+
+    /// Returns the agent that a contender uses.
+    fn agent(&self, one: Contender) -> AgentHandle {
+        self.controls.agent(self.schedule.agent(one))
+    }
+
+    /// Counts the end of an action of a contender. Returns whether it was the last one of its kind.
+    fn was_last(&self, one: Contender, count: impl Fn(&mut Of) -> &mut u32) -> bool {
+        let mut state = self.state.lock();
+        let count = count(&mut state.contenders[one.index()]);
+        *count -= 1;
+        *count == 0
+    }
+
+    fn agent_is_back(&self, one: Contender) {
+        if self.was_last(one, |of| &mut of.agent_away) {
+            self.agent(one).heal();
+        }
     }
 
     /// Lets the requests go on that waited for the world.
@@ -376,6 +391,9 @@ impl fmt::Display for End {
             Self::Rebuild => formatter.write_str("the time without Consul"),
             Self::Pause(one) => write!(formatter, "the pause of {one}"),
             Self::Restart(one) => write!(formatter, "the restart of {one}"),
+            Self::CutAgent(one) => write!(formatter, "the cut of the agent of {one}"),
+            Self::PauseAgent(one) => write!(formatter, "the pause of the agent of {one}"),
+            Self::LagAgent(one) => write!(formatter, "the lag of the agent of {one}"),
             Self::Wake => formatter.write_str("the time before a wake without a change"),
             Self::NewLeader => formatter.write_str("the loss of the leader"),
         }
@@ -480,88 +498,4 @@ fn effect_of(action: &Action) -> Option<Effect> {
         },
         _ => return None,
     })
-}
-
-impl Of {
-    /// Ends a pause. Returns whether it was the last one.
-    fn goes_on(&mut self) -> bool {
-        self.silences -= 1;
-        self.pauses -= 1;
-        self.pauses == 0
-    }
-
-    /// Ends the time after a kill. Returns whether no other goes on.
-    fn starts(&mut self) -> bool {
-        self.cuts -= 1;
-        self.kills -= 1;
-        self.kills == 0
-    }
-
-    /// Counts a request. Returns whether there have been too many of them in a short time.
-    fn is_busy_at(&mut self, now: Timestamp) -> bool {
-        self.recent.push_back(now);
-        while self
-            .recent
-            .front()
-            .is_some_and(|first| now.since(*first) > BUSY_WITHIN)
-        {
-            self.recent.pop_front();
-        }
-        self.is_busy |= self.recent.len() > BUSY;
-        self.is_busy
-    }
-}
-
-impl State {
-    /// Learns from the history who has made which session, and who has acquired what.
-    fn read_history(&mut self, controls: &Controls) {
-        let wanted = [
-            Kind::Request,
-            Kind::SessionCreated,
-            Kind::Acquired,
-            Kind::Released,
-        ];
-        let filter = wanted.into_iter().fold(Filter::all(), Filter::or);
-        let found = controls
-            .engine()
-            .read_on(self.read, &filter, u64::MAX, usize::MAX);
-        self.read = found.passed;
-        for record in found.records {
-            match record.what {
-                Happened::Request { client, .. } => {
-                    let contender = client.and_then(Contender::at);
-                    self.requests
-                        .extend(contender.map(|one| (record.number, one)));
-                }
-                Happened::SessionCreated { session, .. } => {
-                    let request = record.cause.and_then(|cause| self.requests.get(&cause));
-                    self.sessions.extend(request.map(|one| (session, *one)));
-                }
-                Happened::Acquired {
-                    key,
-                    session,
-                    again,
-                } => {
-                    if let Some(of) = self.of_session(&session) {
-                        of.holds.insert(key.to_string());
-                        if !again {
-                            of.acquires += 1;
-                            of.counts.clear();
-                        }
-                    }
-                }
-                Happened::Released { key, session, .. } => {
-                    if let Some(of) = self.of_session(&session) {
-                        of.holds.remove(&key.to_string());
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn of_session(&mut self, session: &str) -> Option<&mut Of> {
-        let contender = self.sessions.get(session)?;
-        self.contenders.get_mut(contender.index())
-    }
 }
