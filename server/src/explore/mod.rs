@@ -47,12 +47,12 @@ use crate::{Builder, Server};
 pub use contenders::Contender;
 use contenders::Tasks;
 pub use plain::{Judge, contender_address};
+use proconsul_explore::{AGENTS, Job, Search, Setup, Stage, are_agents};
 #[doc(inline)]
 pub use proconsul_explore::{
     Action, Broken, Decision, Finding, Judgement, Limits, Options, Outcome, ParseError, Place,
     Property, Purpose, Report, Run, Schedule, Summary, judge,
 };
-use proconsul_explore::{Job, Search, Setup, Stage};
 
 /// What the clock moves between two looks at a run.
 const STEP: Duration = Duration::from_millis(250);
@@ -64,7 +64,6 @@ const APART: Duration = Duration::from_millis(100);
 #[must_use = "`search` searches"]
 pub struct Explore {
     options: Options,
-    own_agents: bool,
     guard: Option<String>,
     length: Duration,
     server: fn(Builder) -> Builder,
@@ -86,7 +85,6 @@ impl Default for Explore {
                 is_exact: true,
                 replays: 3,
             },
-            own_agents: false,
             guard: None,
             length: Duration::from_secs(90),
             server: |builder| builder,
@@ -106,10 +104,10 @@ impl Explore {
         self
     }
 
-    /// Gives each contender an agent of its own, of three to five servers of one datacenter: schedules cut them off, pause them, and
-    /// let them lag. By default all contenders use one agent.
-    pub fn own_agents(mut self) -> Self {
-        self.own_agents = true;
+    /// Sets how many agents there are, all servers of one datacenter, each of a contender's own: schedules cut them off, pause them,
+    /// and let them lag. There are 3 to 5, and one for each contender. Default: 1, which all contenders use.
+    pub fn agents(mut self, count: u8) -> Self {
+        self.options.agents = count;
         self
     }
 
@@ -153,17 +151,17 @@ impl Explore {
     /// when a schedule restarts one. It gets the contender's way to the server, and runs until the run is over.
     ///
     /// # Panics
-    /// The server of a run cannot be started.
+    /// The server of a run cannot be started, or so many contenders cannot have so many agents.
     pub fn search<F>(self, contender: impl Fn(Contender) -> F) -> Report
     where
         F: Future<Output = ()> + Send + 'static,
     {
         let began = time::elapsed();
-        let mut options = self.options.clone();
-        if self.own_agents {
-            options.agents = options.contenders.max(3);
-        }
-        let mut search = Search::new(options);
+        let Options {
+            agents, contenders, ..
+        } = self.options;
+        assert!(are_agents(agents, contenders), "expected {AGENTS}");
+        let mut search = Search::new(self.options.clone());
         let mut found_after = None;
         while let Some(job) = search.next_job() {
             let outcome = self.run(&job, &contender);

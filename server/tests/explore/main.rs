@@ -56,7 +56,7 @@ fn the_clients_watch_is_not_broken() {
 #[test]
 fn contenders_with_agents_of_their_own_are_not_broken() {
     for kind in [Kind::Election, Kind::Lock, Kind::Watch] {
-        let search = explore().own_agents().runs(runs());
+        let search = explore().agents(3).runs(runs());
         let report = search.search(move |contender| contend(contender, kind));
         println!("{kind:?} at agents: {report}");
         assert!(report.broken.is_none(), "{report}");
@@ -90,7 +90,7 @@ fn assert_found_by(search: Explore, kind: Kind, expected: &[Property]) -> Schedu
 #[test]
 fn a_contender_that_believes_its_own_agent_is_found_by_agents_alone() {
     let expected = [Property::TwoBelievers, Property::NoticedLate];
-    let found = assert_found_by(explore().own_agents(), Kind::BelievesStale, &expected);
+    let found = assert_found_by(explore().agents(3), Kind::BelievesStale, &expected);
     assert_eq!(found.agents, 3);
     let mut decisions = found.decisions.iter();
     assert!(

@@ -76,6 +76,7 @@ fn full(page: &mut Page) -> Vec<String> {
         "dc1/more",
         "dc1/time",
         "dc1/faults",
+        "dc1/agents",
         "dc1/state",
     ]
     .into_iter()

@@ -116,7 +116,8 @@ pub extern "C" fn create(seed: u64, wall: u64) -> usize {
         instance.given.clear();
         instance.reply.clear();
         match config {
-            Ok(config) => {
+            Ok(mut config) => {
+                instance.explore.configure(&mut config);
                 let seed = config.seed.unwrap_or(seed);
                 instance.explore.forget_run();
                 instance.machine = Some(Machine::new(&config, seed, Duration::from_nanos(wall)));
@@ -185,6 +186,12 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
                 Input::Time
             }
             kind => panic!("there is no input of kind {kind}"),
+        };
+        let agent = match input {
+            Input::Connect(_, peer) | Input::Request(_, peer, _) => peer
+                .and_then(|peer| explore.agent_of(peer))
+                .unwrap_or(agent),
+            _ => 0,
         };
         reply.clear();
         for one in machine.input_to(agent, now, input) {

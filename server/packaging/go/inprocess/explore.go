@@ -18,6 +18,9 @@ import (
 type Options struct {
 	// Contenders is how many contenders there are, 1 to 5. Default: 3.
 	Contenders int `json:"contenders,omitempty"`
+	// Agents is how many agents there are, each of a contender's own, so that schedules cut them off, pause them and let them
+	// lag: 3 to 5, and one for each contender. Default: 1, which all contenders use.
+	Agents int `json:"agents,omitempty"`
 	// Runs is after how many runs without a finding the search ends. Default: 1000.
 	Runs int `json:"runs,omitempty"`
 	// Seed decides what is drawn. Default: 1.

@@ -3,6 +3,7 @@ package test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -188,6 +189,58 @@ func TestARightProgramIsNotBroken(t *testing.T) {
 	t.Logf("%.0f runs a second\n%s", perSecond(report), report.Text)
 	if report.Broken != nil || !report.IsJudged || report.Runs != 300 {
 		t.Error("a right program is broken, or nothing was tried")
+	}
+}
+
+// A program that takes what its own agent has for the state of the lock.
+func believesStale(c *inprocess.Contender) {
+	client := clientOf(c.Client())
+	within := func() (*api.WriteOptions, *api.QueryOptions, context.CancelFunc) {
+		ctx, cancel := context.WithTimeout(c.Context(), 2*time.Second)
+		return new(api.WriteOptions).WithContext(ctx), (&api.QueryOptions{AllowStale: true}).WithContext(ctx), cancel
+	}
+	for c.Context().Err() == nil {
+		write, _, cancel := within()
+		session, _, err := client.Session().Create(&api.SessionEntry{TTL: ttl.String(), LockDelay: time.Second}, write)
+		held := false
+		if err == nil {
+			held, _, err = client.KV().Acquire(&api.KVPair{Key: leader, Session: session}, write)
+		}
+		cancel()
+		if err != nil || !held {
+			rest(c.Context(), time.Second)
+			continue
+		}
+		c.Held(0)
+		for held && c.Context().Err() == nil {
+			rest(c.Context(), 2*time.Second)
+			write, _, cancel := within()
+			// The look tells.
+			_, _, _ = client.Session().Renew(session, write)
+			cancel()
+			_, stale, cancel := within()
+			pair, _, err := client.KV().Get(leader, stale)
+			held = err == nil && pair != nil && pair.Session == session
+			cancel()
+		}
+		c.Lost()
+	}
+}
+
+func TestABeliefInTheOwnAgentIsFound(t *testing.T) {
+	options := inprocess.Options{Contenders: 2, Agents: 3, Runs: 100, Only: []string{"two-believers"}}
+	report := inprocess.Search(t, options, believesStale)
+	t.Logf("%.0f runs a second\n%s", perSecond(report), report.Text)
+	if broken := report.Broken; broken == nil || !strings.Contains(broken.Schedule, "-agent ") || !broken.IsRepeated {
+		t.Errorf("not found by what happens to an agent: %+v", broken)
+	}
+	options.Agents, options.Runs = 1, 35
+	if report := inprocess.Search(t, options, believesStale); report.Broken != nil {
+		t.Errorf("found with one agent, too: %s", report.Text)
+	}
+	report = inprocess.Search(t, inprocess.Options{Contenders: 2, Agents: 3, Runs: 40, Guard: "work/"}, rightly)
+	if report.Broken != nil || !report.IsJudged {
+		t.Errorf("a right program is broken: %s", report.Text)
 	}
 }
 

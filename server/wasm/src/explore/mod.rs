@@ -6,10 +6,12 @@
 mod tests;
 mod wanted;
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use proconsul_config::{AgentCounts, Config};
 use proconsul_core::Machine;
 use proconsul_core::control::Controls;
 use proconsul_explore::{
@@ -89,6 +91,21 @@ impl Explore {
             })
         });
         Ok(json!({ "run": run }))
+    }
+
+    /// Gives the server of the next run as many agents as its schedule has.
+    pub(crate) fn configure(&self, config: &mut Config) {
+        let agents = self.job.as_ref().map(|job| job.schedule.agents);
+        if let Some(agents @ 2..) = agents {
+            config.agents = AgentCounts::new(agents.into(), 0).expect("a schedule has few");
+        }
+    }
+
+    /// Returns the agent of a contender with this address, while a schedule directs the server.
+    pub(crate) fn agent_of(&self, peer: SocketAddr) -> Option<usize> {
+        let contender = Contender::at(peer.ip())?;
+        self.directed.as_ref()?;
+        Some(self.job.as_ref()?.schedule.agent(contender))
     }
 
     /// Lets the schedule of the next run direct a server.

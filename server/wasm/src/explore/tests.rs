@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    INSTANCE, create, input, run_begin, run_done, run_recorded, search_new, search_next,
+    INSTANCE, agents, create, input, run_begin, run_done, run_recorded, search_new, search_next,
     search_report,
 };
 
@@ -75,7 +75,8 @@ impl Played {
     fn acquire(&mut self, contender: u64) -> Option<String> {
         let body = r#"{"TTL": "10s", "LockDelay": "1s"}"#;
         let made = self.request(contender, "PUT /v1/session/create", body)?;
-        let made: Value = serde_json::from_str(&made).expect("a session");
+        // An error is no JSON.
+        let made: Value = serde_json::from_str(&made).ok()?;
         let id = made["ID"].as_str().expect("an id");
         self.request(contender, &format!("PUT /v1/kv/leader?acquire={id}"), "")
     }
@@ -161,10 +162,28 @@ fn a_schedule_has_its_way_with_contenders() {
 }
 
 #[test]
+fn each_contender_has_its_agent() {
+    let schedule = "contenders 2\nagents 3\nb create 1: cut-agent b 60s\n";
+    let wanted = json!({"contenders": 2, "agents": 3, "schedule": schedule, "replays": 1});
+    assert_eq!(ask(&wanted, search_new), json!({}));
+    for _ in 0..2 {
+        let run = ask(&Value::Null, search_next);
+        Played::of(&run["run"]);
+        let recorded = ask(&Value::Null, run_recorded);
+        let text = recorded["run"].as_str().expect("lines");
+        let is_plain = run["run"]["purpose"] == "listening";
+        assert_eq!(text.contains("agent 1 is cut off"), !is_plain, "{text}");
+        ask(&Value::Null, run_done);
+    }
+    assert_eq!(agents(), 3);
+}
+
+#[test]
 fn what_is_invalid_is_said() {
     let error = |reply: Value| reply["error"].as_str().expect("an error").to_owned();
     for (wanted, said) in [
         (json!({"contenders": 6}), "1 to 5 contenders"),
+        (json!({"agents": 2}), "or 3 to 5, and one for each"),
         (
             json!({"only": ["two-belivers"]}),
             "no property \"two-belivers\"",

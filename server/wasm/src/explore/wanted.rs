@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use proconsul_explore::{Limits, MOST_CONTENDERS, Options, Property, Schedule, Search};
+use proconsul_explore::{
+    AGENTS, Limits, MOST_CONTENDERS, Options, ParseError, Property, Search, are_agents,
+};
 use serde::Deserialize;
 
 /// What is searched, and how. Times are in nanoseconds.
@@ -10,6 +12,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Wanted {
     contenders: u8,
+    agents: u8,
     seed: u64,
     runs: u64,
     replays: u32,
@@ -28,6 +31,7 @@ impl Default for Wanted {
         let limits = Limits::default();
         Self {
             contenders: 3,
+            agents: 1,
             seed: 1,
             runs: 1000,
             replays: 3,
@@ -63,9 +67,12 @@ impl Wanted {
         if !(1..=MOST_CONTENDERS).contains(&self.contenders) {
             return Err(format!("expected 1 to {MOST_CONTENDERS} contenders"));
         }
+        if !are_agents(self.agents, self.contenders) {
+            return Err(format!("expected {AGENTS}"));
+        }
         let options = Options {
             contenders: self.contenders,
-            agents: 1,
+            agents: self.agents,
             seed: self.seed,
             limits: self.limits()?,
             runs: self.runs,
@@ -75,12 +82,9 @@ impl Wanted {
         let Some(schedule) = &self.schedule else {
             return Ok(Search::new(options));
         };
-        let schedule = schedule.parse::<Schedule>();
-        let schedule = schedule.map_err(|error| error.to_string())?;
-        match schedule.agents {
-            1 => Ok(Search::replay(options, schedule)),
-            _ => Err("all contenders of this search use one agent".to_owned()),
-        }
+        let schedule = schedule.parse();
+        let replay = schedule.map(|schedule| Search::replay(options, schedule));
+        replay.map_err(|error: ParseError| error.to_string())
     }
 
     fn limits(&self) -> Result<Limits, String> {

@@ -11,6 +11,7 @@ import { href, place, startRouter } from "./core/router.js";
 import { dismiss, notices, server } from "./data/server.js";
 import { changes, on } from "./core/signal.js";
 import { openDialog } from "./widgets/dialog.js";
+import * as agents from "./views/agents.js";
 import * as blocked from "./views/blocked.js";
 import * as catalog from "./views/catalog.js";
 import * as faults from "./views/faults.js";
@@ -35,6 +36,7 @@ const VIEWS = {
   more: ["ACLs, queries", more],
   time: ["Time", time, true],
   faults: ["Faults", faults, true],
+  agents: ["Agents", agents, true],
   state: ["State", state, true],
 };
 /** What is shown at any other address. */

@@ -18,6 +18,7 @@ const VIEWS = {
   blocked: "blocked",
   time: "time",
   faults: "faults",
+  agents: "agents",
   state: "state",
 };
 

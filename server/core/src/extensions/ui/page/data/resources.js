@@ -68,6 +68,10 @@ export const faults = resource("faults", /^control/, async () => {
   if (found.leader_lost !== server.leaderLost) setServer({ leaderLost: found.leader_lost });
   return found.rules;
 });
+export const datacenters = resource("datacenters", /^control/, async () => {
+  const found = await control("GET", "/datacenters");
+  return found.datacenters;
+});
 export const checkpoints = resource("checkpoints", /^control/, async () => {
   const found = await control("GET", "/state/checkpoints");
   return found.checkpoints;
