@@ -60,6 +60,10 @@ pub(crate) enum Protocol {
     Dns,
 }
 
+/// How often, and after what times, a port is tried that somebody else has.
+const PORT_TRIES: u32 = 250;
+const PORT_RETRY: Duration = Duration::from_millis(20);
+
 impl Protocol {
     fn tls(&self) -> Option<Tls> {
         match self {
@@ -105,6 +109,10 @@ async fn reopened(listeners: &Listeners, socket: Socket) -> Option<Socket> {
     let kept = keep_port(address);
     listeners.has_closed();
     listeners.are(true).await;
+    let kept = match kept {
+        Err(error) if error.kind() == ErrorKind::AddrInUse => port_again(address).await,
+        kept => kept,
+    };
     let listener = kept.and_then(|kept| kept.listen(BACKLOG.into()));
     let (listener, outcome) = match listener {
         Ok(listener) => (Some(listener), Ok(())),
@@ -112,6 +120,18 @@ async fn reopened(listeners: &Listeners, socket: Socket) -> Option<Socket> {
     };
     listeners.has_opened(address, outcome);
     listener.map(Socket::Tcp)
+}
+
+/// Takes a port that somebody else got between its two sockets, such as an outgoing connection, as soon as it is free.
+async fn port_again(address: SocketAddr) -> io::Result<TcpSocket> {
+    for _ in 0..PORT_TRIES {
+        time::delay_anywhere(PORT_RETRY).await;
+        match keep_port(address) {
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {}
+            taken => return taken,
+        }
+    }
+    keep_port(address)
 }
 
 fn keep_port(address: SocketAddr) -> io::Result<TcpSocket> {
@@ -272,5 +292,16 @@ mod tests {
             .position(|window| window == b"\r\n\r\n")
             .map(|end| TOO_MANY_CONNECTIONS.len() - end - 4);
         assert_eq!(body, Some(81));
+    }
+
+    #[tokio::test]
+    async fn a_port_that_somebody_has_for_a_moment_is_taken_back() {
+        let other = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = other.local_addr().expect("it is bound");
+        let taken = keep_port(address).map_err(|error| error.kind());
+        assert_eq!(taken.map(drop), Err(ErrorKind::AddrInUse));
+        let (taken, ()) = tokio::join!(port_again(address), async { drop(other) });
+        let taken = taken.and_then(|taken| taken.local_addr());
+        assert_eq!(taken.expect("it is free"), address);
     }
 }
