@@ -11,6 +11,7 @@ use proconsul::faults::{Cut, Effect, Rule};
 use proconsul::in_runtime::RuntimeServer;
 use proconsul_client::recipes::{Keeper, Lock, Lost};
 use proconsul_client::{Client, Connector, Error, NewSession, QueryOptions};
+use tokio::net::TcpStream;
 
 const TTL: Duration = Duration::from_secs(10);
 
@@ -52,6 +53,34 @@ async fn a_keeper_that_cannot_renew_gives_up_its_lock_before_anybody_has_it() ->
     assert_eq!(held.lost().await, Lost::Unconfirmed);
     assert_eq!(server.explain("k").holder, Some(session.id().to_string()));
     assert_eq!(server.now(), Timestamp::ZERO.plus(TTL));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_client_of_two_agents_goes_on_with_the_other() -> Result<(), Error> {
+    let server = Server::builder().agents(3).start().expect("free ports");
+    let [first, second] = [1, 2].map(|agent| server.agent(agent).addr());
+    let connector = Connector::new(move |_| async move {
+        match TcpStream::connect(first).await {
+            Err(_) => TcpStream::connect(second).await,
+            connected => connected,
+        }
+    });
+    let client = Client::builder().connector(connector).build()?;
+    client.kv().put("k", "before").await?;
+    let mut watch = client.watch_key("k");
+    assert!(watch.next().await?.value.is_some());
+    let killed = server.agent(1).kill_async().await;
+    killed.expect("it runs");
+    server.kv().put("k", "after");
+    // The watch that was cut is an error once.
+    let seen = loop {
+        if let Ok(answer) = watch.next().await {
+            break answer.value.expect("it is there");
+        }
+    };
+    assert_eq!(seen.value, b"after");
+    assert!(server.history_text().contains("at agent 2"));
     Ok(())
 }
 
