@@ -5,6 +5,7 @@ mod agent;
 #[cfg(test)]
 mod blank_tests;
 mod catalog;
+pub mod clusters;
 mod config;
 mod endpoints;
 mod http;

@@ -199,6 +199,6 @@ pub const UNCOVERED: &[Uncovered] = &[
     },
     Uncovered {
         source: "cluster.md",
-        why: "No case: they are about several agents and about DNS, and the suite asks one agent over HTTP. tests/cluster and tests/dns hold those that they cite",
+        why: "They are about several agents and about DNS, and nothing shows them against real ones but claims of cases/clusters.rs, which tests/cluster holds, and the random questions of tests/dns",
     },
 ];

@@ -158,10 +158,10 @@ fn told(asked: &Asked) -> String {
     )
 }
 
-/// The table of the contract: how many of each page's rows a case shows.
+/// The table of the contract: how many of each page's rows a case or a claim about several agents shows.
 pub(super) fn contract(pages: &[Page]) -> String {
     let mut text = String::from(
-        "\n| page of the contract | rows | shown by a case | not, with the reason |\n|---|---|---|---|\n",
+        "\n| page of the contract | rows | shown by a case or a claim | not, with the reason |\n|---|---|---|---|\n",
     );
     for Page { file, rows, shown } in pages {
         let left = rows - shown;

@@ -1,6 +1,6 @@
 //! Which rows of the contract the cases show, computed from the sources of the cases and from [`UNCOVERED`].
 //!
-//! A row is shown by a case whose source names it, or names its section when nothing says more about the row itself.
+//! A row is shown by a case or a [`Claim`] whose source names it, or names its section when nothing says more about the row itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,6 +9,7 @@ use crate::case::Case;
 use crate::case::citation::{Citation, FILES, citations};
 use crate::case::feature::Feature;
 use crate::case::version::Version;
+use crate::cases::clusters::{CLAIMS, Claim};
 use crate::cases::uncovered::{UNCOVERED, Uncovered};
 use crate::target::site::ToolError;
 
@@ -57,10 +58,15 @@ impl Coverage {
             let text = text.map_err(|error| ToolError(format!("{}: {error}", path.display())))?;
             pages.push((file, text));
         }
-        Ok(Self::computed(&pages, cases, UNCOVERED))
+        Ok(Self::computed(&pages, cases, CLAIMS, UNCOVERED))
     }
 
-    fn computed(pages: &[(&'static str, String)], cases: &[&Case], excuses: &[Uncovered]) -> Self {
+    fn computed(
+        pages: &[(&'static str, String)],
+        cases: &[&Case],
+        claims: &[Claim],
+        excuses: &[Uncovered],
+    ) -> Self {
         let mut coverage = Self::default();
         let contract = Contract(
             pages
@@ -68,7 +74,7 @@ impl Coverage {
                 .map(|(file, text)| (*file, anchors(text)))
                 .collect(),
         );
-        let proofs = Proofs::of(&contract, cases, &mut coverage.complaints);
+        let proofs = Proofs::of(&contract, cases, claims, &mut coverage.complaints);
         let excused = excused(&contract, excuses, &proofs, &mut coverage.complaints);
         let mut used = BTreeSet::new();
         for (file, text) in pages {
@@ -111,11 +117,16 @@ impl Coverage {
 /// A page and an anchor of it; no anchor stands for the whole page.
 type Place = (&'static str, String);
 
-/// The cases that name each place.
+/// The cases and claims that name each place.
 struct Proofs(BTreeMap<Place, &'static str>);
 
 impl Proofs {
-    fn of(contract: &Contract, cases: &[&Case], complaints: &mut Vec<String>) -> Self {
+    fn of(
+        contract: &Contract,
+        cases: &[&Case],
+        claims: &[Claim],
+        complaints: &mut Vec<String>,
+    ) -> Self {
         let mut proofs = BTreeMap::new();
         for case in cases {
             let places = contract.places(case.source);
@@ -124,6 +135,10 @@ impl Proofs {
             }
             let shown = places.into_iter().filter(|(file, _)| shows(case, file));
             proofs.extend(shown.map(|place| (place, case.id)));
+        }
+        for claim in claims {
+            let places = contract.places(claim.source);
+            proofs.extend(places.into_iter().map(|place| (place, claim.id)));
         }
         Self(proofs)
     }
@@ -286,7 +301,7 @@ mod tests {
         let excuse = |source: &&'static str| Uncovered { source, why: "" };
         let excuses: Vec<_> = excuses.iter().map(excuse).collect();
         let page = [("kv.md", PAGE.to_owned())];
-        let coverage = Coverage::computed(&page, cases, &excuses);
+        let coverage = Coverage::computed(&page, cases, &[], &excuses);
         assert_eq!(coverage.pages[0].rows, 4);
         (coverage.pages[0].shown, coverage.complaints)
     }
@@ -298,6 +313,17 @@ mod tests {
         assert_eq!(of(&[], &["kv.md"]), (0, vec![]));
         assert_eq!(of(&[], &["kv.md 1.1.r1 to 1.2, 1.5"]), (0, vec![]));
         assert_eq!(of(&[&ROW], &["kv.md 1.1, 1.3"]), (2, vec![]));
+    }
+
+    #[test]
+    fn a_claim_shows_its_rows() {
+        let claim = Claim {
+            id: "cluster/one",
+            source: "kv.md 1.1.r1 to 1.2",
+        };
+        let page = [("kv.md", PAGE.to_owned())];
+        let coverage = Coverage::computed(&page, &[], &[claim], &[]);
+        assert_eq!(coverage.pages[0].shown, 3);
     }
 
     #[test]

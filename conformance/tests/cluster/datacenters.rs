@@ -6,6 +6,7 @@ use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::{Reply, Request};
 
 use crate::agents::{Cluster, header, text};
+use crate::held;
 
 /// The server of dc1, its client agent, and the server of dc2.
 const HERE: usize = 0;
@@ -15,16 +16,16 @@ const THERE: usize = 2;
 /// What each hop puts before an error.
 const HOP: &str = "rpc error making call: ";
 
-pub(crate) fn all(cluster: &mut Cluster) {
-    the_datacenters_are_listed(cluster);
-    requests_are_handled_where_they_say(cluster);
-    sessions_are_of_one_datacenter(cluster);
-    errors_have_a_prefix_for_each_hop(cluster);
-    registrations_and_events_go_there(cluster);
-    a_blocking_query_wakes(cluster);
-    queries_fall_back(cluster);
-    a_server_that_is_stopped_holds_requests(cluster);
-    a_server_that_is_killed_refuses(cluster);
+held! {
+    the_datacenters_are_listed
+    requests_are_handled_where_they_say
+    sessions_are_of_one_datacenter
+    errors_have_a_prefix_for_each_hop
+    registrations_and_events_go_there
+    a_blocking_query_wakes
+    queries_fall_back
+    a_server_that_is_stopped_holds_requests
+    a_server_that_is_killed_refuses
 }
 
 fn is(cluster: &Cluster, reply: &Reply, status: u16, body: &str) {
@@ -38,7 +39,6 @@ fn is(cluster: &Cluster, reply: &Reply, status: u16, body: &str) {
     );
 }
 
-/// Rows 5.1, 5.7, 5.10 and 5.11.
 fn the_datacenters_are_listed(cluster: &Cluster) {
     for (agent, list) in [
         (HERE, r#"["dc1","dc2"]"#),
@@ -90,7 +90,6 @@ fn the_datacenters_are_listed(cluster: &Cluster) {
     );
 }
 
-/// Row 5.2.
 fn requests_are_handled_where_they_say(cluster: &Cluster) {
     for agent in [HERE, CLIENT] {
         let key = format!("by-{agent}");
@@ -136,7 +135,6 @@ fn requests_are_handled_where_they_say(cluster: &Cluster) {
     }
 }
 
-/// Rows 5.5 and 5.6.
 fn sessions_are_of_one_datacenter(cluster: &Cluster) {
     let node = format!(r#"{{"Node":"{}"}}"#, cluster.node(THERE));
     let made = text(&cluster.put(CLIENT, "/v1/session/create?dc=dc2", &node));
@@ -178,7 +176,6 @@ fn sessions_are_of_one_datacenter(cluster: &Cluster) {
     assert_eq!(info("?dc=dc2").trim(), "[]");
 }
 
-/// Rows 1.12, 5.5, 5.12, 5.16 and 5.28.
 fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
     for (agent, to_server, to_other) in [(HERE, "", HOP), (CLIENT, HOP, &*format!("{HOP}{HOP}"))] {
         let created = cluster.put(agent, "/v1/session/create?dc=dc2", "{}");
@@ -223,7 +220,6 @@ fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
     }
 }
 
-/// Rows 5.8 and 5.9.
 fn registrations_and_events_go_there(cluster: &Cluster) {
     let nodes = |agent| text(&cluster.get(agent, "/v1/catalog/nodes"));
     let node = r#"{"Datacenter":"dc2","Node":"of-body","Address":"10.0.0.9"}"#;
@@ -251,7 +247,6 @@ fn registrations_and_events_go_there(cluster: &Cluster) {
     assert_eq!(events(HERE).trim(), "[]", "{}", cluster.name);
 }
 
-/// Row 5.4.
 fn a_blocking_query_wakes(cluster: &Cluster) {
     for agent in [HERE, CLIENT] {
         cluster.put(THERE, "/v1/kv/watched", "1");
@@ -265,7 +260,6 @@ fn a_blocking_query_wakes(cluster: &Cluster) {
     }
 }
 
-/// Row 5.13.
 fn queries_fall_back(cluster: &Cluster) {
     let service = r#"{"Node":"w","Address":"10.0.0.7","Service":{"Service":"web"}}"#;
     let executed = |name: &str, part: &str| {
@@ -304,7 +298,7 @@ fn queries_fall_back(cluster: &Cluster) {
     );
 }
 
-/// Rows 5.18 and 5.26: nothing comes back, until 40 s are over or the server goes on.
+/// Nothing comes back, until 40 s are over or the server goes on.
 fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
     cluster.pause(THERE, true);
     let begun = Stopwatch::start();
@@ -345,7 +339,6 @@ fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
     }
 }
 
-/// Rows 5.19 and 5.20.
 fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
     let address = text(&cluster.get(THERE, "/v1/status/leader"));
     let address = address.trim().trim_matches('"').to_owned();

@@ -6,17 +6,18 @@ use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Request;
 
 use crate::agents::{CLIENT, Cluster, header, text};
+use crate::held;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-pub(crate) fn all(cluster: &mut Cluster) {
-    a_follower_stops(cluster);
-    a_client_agent_dies(cluster);
-    the_leader_dies(cluster);
-    the_quorum_is_lost(cluster);
+held! {
+    a_follower_stops
+    a_client_agent_dies
+    the_leader_dies
+    the_quorum_is_lost
 }
 
-/// Rows 2.1 to 2.3: the rest goes on, its failure is noticed, and it answers what was sent meanwhile when it goes on.
+/// The rest goes on, its failure is noticed, and it answers what was sent meanwhile when it goes on.
 fn a_follower_stops(cluster: &Cluster) {
     let [follower, other] = cluster.followers();
     let bound = cluster.session(follower, "{}");
@@ -57,7 +58,7 @@ fn a_follower_stops(cluster: &Cluster) {
     );
 }
 
-/// Rows 1.33 and 1.35: after some six seconds its sessions with serfHealth end, and the others go on.
+/// After some six seconds its sessions with serfHealth end, and the others go on.
 fn a_client_agent_dies(cluster: &mut Cluster) {
     let bound = cluster.session(CLIENT, "{}");
     let free = cluster.session(CLIENT, r#"{"Checks":[]}"#);
@@ -86,7 +87,7 @@ fn a_client_agent_dies(cluster: &mut Cluster) {
     );
 }
 
-/// Rows 3.1 and 3.3: refused at first, and answered by a new leader; stale reads go on meanwhile (3.2).
+/// Refused at first, and answered by a new leader; stale reads go on meanwhile (3.2).
 fn the_leader_dies(cluster: &mut Cluster) {
     let leader = cluster.leader();
     let [follower, other] = cluster.followers();
@@ -124,7 +125,7 @@ fn the_leader_dies(cluster: &mut Cluster) {
     state_goes_on(cluster, follower, (&next, destroyed), (&ttl, elected));
 }
 
-/// Rows 3.16 and 3.18: lock-delays go on, and TTLs start anew.
+/// Lock-delays go on, and TTLs start anew.
 fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: (&str, Stopwatch)) {
     cluster.until("the lock-delay is over", || acquire(cluster, agent, next.0));
     cluster.took(
@@ -149,7 +150,7 @@ fn acquire(cluster: &Cluster, agent: usize, session: &str) -> bool {
     acquired.is_some_and(|acquired| text(&acquired).trim() == "true")
 }
 
-/// Rows 4.1, 4.3 and 4.8: a lone leader steps down, answers stale reads alone, and takes writes when another is back.
+/// A lone leader steps down, answers stale reads alone, and takes writes when another is back.
 fn the_quorum_is_lost(cluster: &mut Cluster) {
     let leader = cluster.leader();
     let dead = |agent: &usize| {

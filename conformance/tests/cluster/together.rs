@@ -5,22 +5,23 @@ use std::time::Duration;
 use proconsul_conformance::time::Stopwatch;
 
 use crate::agents::{AGENTS, CLIENT, Cluster, header, text};
+use crate::held;
 
-pub(crate) fn all(cluster: &Cluster) {
-    writes_and_reads_are_the_leaders(cluster);
-    a_follower_is_one_entry_behind(cluster);
-    a_stale_session_comes_later(cluster);
-    conflicting_consistency_is_refused(cluster);
-    errors_say_who_passed_them_on(cluster);
-    blocked_queries_wake(cluster);
-    sessions_are_of_the_agent_that_is_asked(cluster);
-    checks_of_a_session_are_on_its_node(cluster);
-    the_servers_are_known_everywhere(cluster);
-    agents_say_who_they_are(cluster);
-    services_are_the_agents_own(cluster);
+held! {
+    writes_and_reads_are_the_leaders
+    a_follower_is_one_entry_behind
+    a_stale_session_comes_later
+    conflicting_consistency_is_refused
+    errors_say_who_passed_them_on
+    blocked_queries_wake
+    sessions_are_of_the_agent_that_is_asked
+    checks_of_a_session_are_on_its_node
+    the_servers_are_known_everywhere
+    agents_say_who_they_are
+    services_are_the_agents_own
 }
 
-/// Rows 1.1, 1.2 and 1.3: no answer tells which agent was asked.
+/// No answer tells which agent was asked.
 fn writes_and_reads_are_the_leaders(cluster: &Cluster) {
     for agent in 0..AGENTS {
         let value = format!("by {agent}");
@@ -60,7 +61,7 @@ fn writes_and_reads_are_the_leaders(cluster: &Cluster) {
     }
 }
 
-/// Row 1.4: directly after a write a follower shows what was before, nearly always, and has it soon.
+/// Directly after a write a follower shows what was before, nearly always, and has it soon.
 fn a_follower_is_one_entry_behind(cluster: &Cluster) {
     const WRITES: usize = 20;
     let [follower, other] = cluster.followers();
@@ -79,7 +80,6 @@ fn a_follower_is_one_entry_behind(cluster: &Cluster) {
     assert!(old > 0, "{}: no read of {WRITES} was old", cluster.name);
 }
 
-/// Row 1.5.
 fn a_stale_session_comes_later(cluster: &Cluster) {
     const SESSIONS: usize = 20;
     let [follower, _] = cluster.followers();
@@ -103,7 +103,6 @@ fn a_stale_session_comes_later(cluster: &Cluster) {
     );
 }
 
-/// Row 1.6.
 fn conflicting_consistency_is_refused(cluster: &Cluster) {
     for agent in 0..AGENTS {
         let refused = cluster.get(agent, "/v1/kv/all?stale&consistent");
@@ -112,7 +111,7 @@ fn conflicting_consistency_is_refused(cluster: &Cluster) {
     }
 }
 
-/// Rows 1.12 and 1.20: one prefix for each hop.
+/// One prefix for each hop.
 fn errors_say_who_passed_them_on(cluster: &Cluster) {
     let leader = cluster.leader();
     let refused = |agent| text(&cluster.put(agent, "/v1/session/create", r#"{"Node":"none"}"#));
@@ -131,7 +130,7 @@ fn errors_say_who_passed_them_on(cluster: &Cluster) {
     }
 }
 
-/// Rows 1.13 and 1.14: default queries of all agents, and a stale one of a follower, are answered by a write.
+/// Default queries of all agents, and a stale one of a follower, are answered by a write.
 fn blocked_queries_wake(cluster: &Cluster) {
     let [follower, _] = cluster.followers();
     cluster.put(0, "/v1/kv/wake", "before");
@@ -156,7 +155,6 @@ fn blocked_queries_wake(cluster: &Cluster) {
     assert!(late < Duration::from_secs(5), "{}: {late:?}", cluster.name);
 }
 
-/// Rows 1.18 and 1.19.
 fn sessions_are_of_the_agent_that_is_asked(cluster: &Cluster) {
     for agent in 0..AGENTS {
         let session = cluster.session(agent, r#"{"LockDelay":"0s"}"#);
@@ -189,7 +187,7 @@ fn sessions_are_of_the_agent_that_is_asked(cluster: &Cluster) {
     }
 }
 
-/// Row 1.20: a session with the check of a service on another node is refused.
+/// A session with the check of a service on another node is refused.
 fn checks_of_a_session_are_on_its_node(cluster: &Cluster) {
     let service = r#"{"Name":"web1","Check":{"TTL":"60s","Status":"passing"}}"#;
     cluster.put(CLIENT, "/v1/agent/service/register", service);
@@ -206,7 +204,6 @@ fn checks_of_a_session_are_on_its_node(cluster: &Cluster) {
     cluster.put(CLIENT, "/v1/agent/service/deregister/web1", "");
 }
 
-/// Rows 1.22 to 1.25 and 1.27.
 fn the_servers_are_known_everywhere(cluster: &Cluster) {
     let leader = text(&cluster.get(0, "/v1/status/leader"));
     for agent in 0..AGENTS {
@@ -256,7 +253,6 @@ fn the_servers_are_known_everywhere(cluster: &Cluster) {
     });
 }
 
-/// Row 1.26.
 fn agents_say_who_they_are(cluster: &Cluster) {
     let number = cluster.leader();
     for agent in 0..AGENTS {
@@ -288,7 +284,6 @@ fn agents_say_who_they_are(cluster: &Cluster) {
     }
 }
 
-/// Rows 1.28 to 1.31.
 fn services_are_the_agents_own(cluster: &Cluster) {
     let service = r#"{"Name":"web2","Check":{"TTL":"60s","Status":"passing"}}"#;
     let [follower, other] = cluster.followers();
