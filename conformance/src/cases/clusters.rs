@@ -1,7 +1,7 @@
 //! What Consul does where there is more than one agent.
 //!
-//! The suite asks one agent, so these are no cases: `tests/cluster` starts agents of its own, and holds each claim against real ones and
-//! ours in one run.
+//! The suite asks one agent, so these are no cases. `tests/cluster` starts several, real ones and ours, and holds each claim against
+//! both in one run.
 
 /// A claim about several agents.
 #[derive(Debug, Clone, Copy)]
@@ -15,6 +15,9 @@ pub struct Claim {
 const fn claim(id: &'static str, source: &'static str) -> Claim {
     Claim { id, source }
 }
+
+/// The areas of claims.
+pub const AREAS: [&str; 2] = ["cluster/", "datacenter/"];
 
 /// All claims, in the order in which they are held: the later ones need what the earlier ones leave.
 pub const CLAIMS: &[Claim] = &[

@@ -9,7 +9,7 @@ use crate::case::Case;
 use crate::case::citation::{Citation, FILES, citations};
 use crate::case::feature::Feature;
 use crate::case::version::Version;
-use crate::cases::clusters::{CLAIMS, Claim};
+use crate::cases::clusters::{AREAS, CLAIMS, Claim};
 use crate::cases::uncovered::{UNCOVERED, Uncovered};
 use crate::target::site::ToolError;
 
@@ -138,6 +138,13 @@ impl Proofs {
         }
         for claim in claims {
             let places = contract.places(claim.source);
+            if places.is_empty() {
+                complaints.push(format!("{}: the source names no row", claim.id));
+            }
+            // Nothing would hold it.
+            if !AREAS.iter().any(|area| claim.id.starts_with(area)) {
+                complaints.push(format!("{}: no area of claims", claim.id));
+            }
             proofs.extend(places.into_iter().map(|place| (place, claim.id)));
         }
         Self(proofs)
@@ -297,9 +304,12 @@ mod tests {
         ..Case::MUST
     };
 
+    fn excuse(source: &'static str) -> Uncovered {
+        Uncovered { source, why: "" }
+    }
+
     fn of(cases: &[&Case], excuses: &[&'static str]) -> (usize, Vec<String>) {
-        let excuse = |source: &&'static str| Uncovered { source, why: "" };
-        let excuses: Vec<_> = excuses.iter().map(excuse).collect();
+        let excuses: Vec<_> = excuses.iter().copied().map(excuse).collect();
         let page = [("kv.md", PAGE.to_owned())];
         let coverage = Coverage::computed(&page, cases, &[], &excuses);
         assert_eq!(coverage.pages[0].rows, 4);
@@ -324,6 +334,16 @@ mod tests {
         let page = [("kv.md", PAGE.to_owned())];
         let coverage = Coverage::computed(&page, &[], &[claim], &[]);
         assert_eq!(coverage.pages[0].shown, 3);
+        let nowhere = Claim {
+            id: "clustre/one",
+            source: "seen once",
+        };
+        let coverage = Coverage::computed(&page, &[], &[nowhere], &["kv.md"].map(excuse));
+        let expected = [
+            "clustre/one: the source names no row",
+            "clustre/one: no area of claims",
+        ];
+        assert_eq!(coverage.complaints, expected);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod lost;
 mod together;
 
 use agents::{Cluster, ONE, TWO};
-use proconsul_conformance::cases::clusters::CLAIMS;
+use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_conformance::report::left_out;
 
 /// A claim by the last part of its id, with underscores, and what holds it.
@@ -39,7 +39,7 @@ fn hold(area: &str, cluster: &mut Cluster, held: &[&[Held]]) {
 #[test]
 fn ours_hold_the_rows() {
     let mut own = Cluster::own(&ONE);
-    hold("cluster/", &mut own, &[together::HELD, lost::HELD]);
+    hold(AREAS[0], &mut own, &[together::HELD, lost::HELD]);
 }
 
 #[test]
@@ -48,13 +48,13 @@ fn real_ones_hold_the_rows() {
         return;
     };
     let mut real = Cluster::real(&binary, &ONE);
-    hold("cluster/", &mut real, &[together::HELD, lost::HELD]);
+    hold(AREAS[0], &mut real, &[together::HELD, lost::HELD]);
 }
 
 #[test]
 fn our_datacenters_hold_the_rows() {
     let mut own = Cluster::own(&TWO);
-    hold("datacenter/", &mut own, &[datacenters::HELD]);
+    hold(AREAS[1], &mut own, &[datacenters::HELD]);
 }
 
 #[test]
@@ -63,5 +63,5 @@ fn real_datacenters_hold_the_rows() {
         return;
     };
     let mut real = Cluster::real(&binary, &TWO);
-    hold("datacenter/", &mut real, &[datacenters::HELD]);
+    hold(AREAS[1], &mut real, &[datacenters::HELD]);
 }

@@ -223,8 +223,8 @@ impl Explore {
         let epoch = "2026-01-01T00:00:00Z".parse().expect("a time");
         let builder = Server::builder().seed(job.seed).epoch(epoch);
         let builder = builder.session_ttl_min(Duration::from_millis(100));
-        let server = (self.server)(builder).agents(job.schedule.agents.into());
-        let server = server.in_runtime();
+        let builder = builder.agents(job.schedule.agents.into());
+        let server = (self.server)(builder).in_runtime();
         let server = Arc::new(server.expect("a server in this runtime"));
         let stage = Stage::new(&job.schedule, &server);
         let tasks = Tasks::new(&server, &job.schedule);

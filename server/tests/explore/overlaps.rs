@@ -1,9 +1,10 @@
-//! Actions with a duration that overlap.
+//! Actions with a duration that overlap, and the server of a search.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use proconsul::explore::{Contender, Explore, Schedule};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::sleep;
 
 use crate::contenders::{SECOND, client};
@@ -15,6 +16,35 @@ async fn read(contender: Contender) {
         drop(client.kv().get("key").await);
         sleep(SECOND).await;
     }
+}
+
+#[test]
+fn a_search_leaves_the_agents_of_its_server() {
+    let answers = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&answers);
+    let search = Explore::new()
+        .contenders(1)
+        .server(|builder| builder.agents(3));
+    search.replay(&Schedule::plain(1), 7, move |contender| {
+        let told = Arc::clone(&told);
+        async move {
+            let mut connection = contender.connect().expect("it is its first start");
+            let request = b"GET /v1/status/peers HTTP/1.0\r\nHost: x\r\n\r\n";
+            connection.write_all(request).await.expect("it is read");
+            let mut answer = String::new();
+            let read = connection.read_to_string(&mut answer).await;
+            read.expect("it is text");
+            told.lock().expect("nobody panics").push(answer);
+        }
+    });
+    let answers = answers.lock().expect("nobody panics");
+    assert!(
+        answers
+            .iter()
+            .all(|answer| answer.matches(":83").count() == 3),
+        "{answers:?}"
+    );
+    assert!(!answers.is_empty());
 }
 
 #[test]

@@ -110,8 +110,8 @@ impl Context {
         self.joined.named(name).filter(|_| is_other)
     }
 
-    /// Returns since when the agent reaches no other datacenter; `None` while it does. A client agent reaches them by the
-    /// servers of its own.
+    /// Returns since when the agent reaches no other datacenter; `None` while it does. A client agent reaches them
+    /// through the servers of its datacenter.
     pub(crate) fn parted(&self) -> Option<Timestamp> {
         let cluster = self.engine.cluster();
         if self.config.server {
