@@ -187,6 +187,12 @@ fn every_file_is_part_of_a_crate() {
 }
 
 fn orphans(files: &[File]) -> Vec<String> {
+    let declares_any = |line: &&str| line.contains("mod ") || line.contains("#[path");
+    let declaring = files.iter().map(|file| {
+        let lines = file.text.lines().map(str::trim_end).filter(declares_any);
+        (file.path.as_str(), lines.collect::<Vec<_>>())
+    });
+    let declaring: Vec<_> = declaring.collect();
     let mut orphans = Vec::new();
     for file in files {
         let name = file.path.rsplit('/').next().unwrap_or_default();
@@ -196,16 +202,14 @@ fn orphans(files: &[File]) -> Vec<String> {
         let (above, module) = place(&file.path);
         let declaration = format!("mod {module};");
         let detour = format!("#[path = \"{name}\"]");
-        let declares = |other: &File| {
-            let is_above = names_modules_of(&other.path, above);
-            other
-                .text
-                .lines()
-                .map(str::trim_end)
-                .any(|line| line.ends_with(&detour) || is_above && line.ends_with(&declaration))
-        };
-        let mut others = files.iter().filter(|other| other.path != file.path);
-        if !is_root && !others.any(declares) {
+        let mut others = declaring.iter().filter(|(path, _)| *path != file.path);
+        let is_declared = others.any(|(path, lines)| {
+            let is_above = names_modules_of(path, above);
+            let declares =
+                |line: &&str| line.ends_with(&detour) || is_above && line.ends_with(&declaration);
+            lines.iter().any(declares)
+        });
+        if !is_root && !is_declared {
             orphans.push(file.path.clone());
         }
     }

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use super::Agent;
@@ -45,6 +45,8 @@ pub(super) struct Process {
     pub(super) address: Address,
     /// The agent's node id, by which its answers are told from those of another process that took the port first.
     id: String,
+    /// Set once the process was seen to listen at its address.
+    listens: OnceLock<()>,
     directory: PathBuf,
 }
 
@@ -108,6 +110,7 @@ impl Process {
             child: Mutex::new(child),
             address: Address::parse(&format!("127.0.0.1:{http}")).map_err(ToolError)?,
             id,
+            listens: OnceLock::new(),
             directory,
         })
     }
@@ -193,28 +196,27 @@ impl Process {
         }
     }
 
-    /// Whether the process listens at its address already.
+    /// Whether the process listens at its address already: once it does, as long as it runs.
     ///
-    /// The system says whose a listening socket is; where it does not, or where the binary is a script that runs another, the agent says
-    /// which node it is.
+    /// The agent says which node it is; where it does not tell everybody, the system says whose a listening socket is, by tables that
+    /// take it milliseconds on a machine with many sockets.
     fn is_ours(&self) -> Result<bool, ToolError> {
-        let pid = self
-            .child
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .id();
-        if listens_at(pid, self.address.socket) {
+        if self.listens.get().is_some() {
             return Ok(true);
         }
         match self.ask("/v1/agent/self") {
-            Outcome::Unreachable(_) => Ok(false),
-            Outcome::Reply(reply) if String::from_utf8_lossy(&reply.body).contains(&self.id) => {
-                Ok(true)
-            }
-            // It may have begun to listen since it was looked at.
-            _ if listens_at(pid, self.address.socket) => Ok(true),
-            _ => Err(self.taken()),
+            Outcome::Unreachable(_) => return Ok(false),
+            Outcome::Reply(reply) if String::from_utf8_lossy(&reply.body).contains(&self.id) => {}
+            _ if listens_at(self.pid(), self.address.socket) => {}
+            _ => return Err(self.taken()),
         }
+        self.listens.get_or_init(|| ());
+        Ok(true)
+    }
+
+    fn pid(&self) -> u32 {
+        let child = self.child.lock();
+        child.unwrap_or_else(PoisonError::into_inner).id()
     }
 
     fn ask(&self, path: &str) -> Outcome {
@@ -336,6 +338,7 @@ mod tests {
             child: Mutex::new(Command::new("sleep").arg("60").spawn().expect("sleep runs")),
             address: fake.address(),
             id: random_id(),
+            listens: OnceLock::new(),
             directory: std::env::temp_dir().join(random_id()),
         };
         let error = process
@@ -353,6 +356,7 @@ mod tests {
             child: Mutex::new(Command::new("sleep").arg("60").spawn().expect("sleep runs")),
             address: fake.address(),
             id: random_id(),
+            listens: OnceLock::new(),
             directory: std::env::temp_dir().join(random_id()),
         };
         let error = process.check().expect_err("it is not ours");

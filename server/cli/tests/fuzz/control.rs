@@ -119,7 +119,10 @@ impl Calls {
             Some(schema) => self.body(rng, schema),
         };
         let may_wait = call.path.contains("wait") || call.path.contains("clock");
-        finish(rng, host, method, &target, &body, may_wait)
+        Request {
+            is_endless: method == "GET" && call.path.ends_with("/events"),
+            ..finish(rng, host, method, &target, &body, may_wait)
+        }
     }
 
     fn body(&self, rng: &mut Rng, schema: &Value) -> Vec<u8> {

@@ -246,7 +246,7 @@ impl Run {
             return Ok(());
         };
         while let Some((is_head, may_wait)) = now.owed.pop_front() {
-            let looks = if may_wait { 1 } else { 2 * PROMPT / 5 };
+            let looks = if may_wait { 1 } else { self.patience() };
             let mut outcome = now.wire.answer(is_head, looks);
             if outcome == Outcome::Nothing {
                 // What the control plane waits for may last a day.
@@ -278,9 +278,15 @@ impl Run {
         Ok(())
     }
 
+    /// For how many looks an answer is waited for that is not expected to wait, before all is healed: where there may be a fault to
+    /// heal, it is the likely cause.
+    const fn patience(&self) -> usize {
+        if self.is_tampered { 2 } else { 2 * PROMPT / 5 }
+    }
+
     /// Waits for the end of a connection on which nothing more is sent.
     fn wait_for_end(&mut self, plane: Plane, mut busy: Busy) -> Result<(), String> {
-        if plane == Plane::Control || busy.wire.closes(PROMPT / 5) {
+        if plane == Plane::Control || busy.wire.closes(self.patience()) {
             return self.server.complaint().map_or(Ok(()), Err);
         }
         let was_tampered = self.is_tampered;

@@ -84,21 +84,19 @@ fn limited(t: &Trial) -> Answer {
 /// Holds five connections that have been served and looks at the sixth.
 fn beyond_the_limit(t: &Trial, look: impl Fn(Answer) -> Answer) {
     let request = format!("GET /v1/kv/k HTTP/1.1\r\nHost: {}\r\n\r\n", t.host());
-    // What went before may still be closing on the other side.
-    let mut held = Vec::new();
-    t.eventually(
-        "five connections are served",
-        Duration::from_secs(5),
-        || {
-            held.clear();
-            held.extend((0..5).map(|_| t.connect()));
-            let mut served = held.iter_mut().map(|connection| {
-            connection.send(request.as_bytes());
-            matches!(connection.answer().outcome(), Outcome::Reply(reply) if reply.status == 404)
-        });
-            served.all(|served| served).then_some(())
-        },
-    );
+    // What went before may still be closing on the other side: that many more are tried, and only what was served is held.
+    let mut held: Vec<_> = (0..5)
+        .map(|_| {
+            t.eventually("a connection is served", Duration::from_secs(5), || {
+                let mut connection = t.connect();
+                connection.send(request.as_bytes());
+                let answer = connection.answer();
+                let is_served =
+                    matches!(answer.outcome(), Outcome::Reply(reply) if reply.status == 404);
+                is_served.then_some(connection)
+            })
+        })
+        .collect();
     let mut sixth = t.connect();
     sixth.send(request.as_bytes());
     look(sixth.answer());
