@@ -4,8 +4,10 @@
 //! in one place: [`behaviour`].
 
 pub mod behaviour;
+mod evidence;
 mod go;
 mod version;
 
 pub use behaviour::{Behaviour, Row, Since};
+pub use evidence::Known;
 pub use version::{BUILD_DATE, ParseVersionError, Version};

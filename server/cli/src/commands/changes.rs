@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use proconsul::Version;
-use proconsul_version::{Behaviour, Since};
+use proconsul_version::{Behaviour, Known, Row};
 use serde_json::{Value, json};
 
 use super::{Failure, Given, Outcome};
@@ -12,51 +12,6 @@ use super::{Failure, Given, Outcome};
 commands! {
     "changes" "[FROM TO]" changes "Lists what two releases of Consul do otherwise, or how much is known of each (not in Consul)" {
         Text "format" "pretty (default) or json";
-    }
-}
-
-/// How a behaviour is known, from the best to the worst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Known {
-    Seen,
-    Read,
-    Inferred,
-}
-
-impl Known {
-    fn of(behaviour: Behaviour) -> Self {
-        let marks = behaviour.row().evidence;
-        // Late 2025 was seen, which 1.22.0 stands for: with what it has, and without what came later.
-        let is_seen = marks.contains('N') && Version::V1_22_0.has(behaviour);
-        if is_seen || marks.contains('G') {
-            Known::Seen
-        } else if marks.contains(['S', 'C', 'D', 'H']) {
-            Known::Read
-        } else {
-            Known::Inferred
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Known::Seen => "seen on a real server",
-            Known::Read => "read, not seen",
-            Known::Inferred => "inferred",
-        }
-    }
-}
-
-/// Returns how it is known since when a behaviour is there.
-fn dated(behaviour: Behaviour) -> &'static str {
-    let marks = behaviour.row().evidence;
-    if marks.contains('D') {
-        "dated by the changelog"
-    } else if marks.contains('H') {
-        "dated by the commit"
-    } else if marks.contains('I') {
-        "the release is inferred"
-    } else {
-        "the release is not known, and no later one"
     }
 }
 
@@ -71,7 +26,7 @@ async fn changes(given: Given) -> Outcome {
         [] => Ok(overview()),
         [from, to] => {
             let (from, to) = (version(from)?, version(to)?);
-            let rows = between(from, to);
+            let rows = Behaviour::between(from, to);
             Ok(if is_json {
                 printed(&rows.iter().map(|row| shown(*row)).collect())
             } else {
@@ -87,16 +42,10 @@ fn version(text: &str) -> Result<Version, Failure> {
     version.map_err(|error| error.to_string().into())
 }
 
-/// Returns the behaviours that one of two releases has.
-fn between(from: Version, to: Version) -> Vec<Behaviour> {
-    let rows = Behaviour::TABLE.iter().map(|row| row.behaviour);
-    rows.filter(|behaviour| from.has(*behaviour) != to.has(*behaviour))
-        .collect()
-}
-
 fn listed(from: Version, to: Version, rows: &[Behaviour]) -> String {
     let mut text = format!("What {to} does otherwise than {from}, as far as it is known:\n");
     for behaviour in rows {
+        let row = behaviour.row();
         let no_longer = if to.has(*behaviour) {
             ""
         } else {
@@ -105,11 +54,11 @@ fn listed(from: Version, to: Version, rows: &[Behaviour]) -> String {
         let _ = write!(
             text,
             "\n{}\n  {no_longer}{}\n  {}; {}, {}\n",
-            behaviour.row().id,
+            row.id,
             behaviour.text(),
-            spans(*behaviour),
-            Known::of(*behaviour).word(),
-            dated(*behaviour),
+            row.releases(),
+            row.known().word(),
+            row.dated(),
         );
     }
     if rows.is_empty() {
@@ -118,27 +67,15 @@ fn listed(from: Version, to: Version, rows: &[Behaviour]) -> String {
     text
 }
 
-/// Returns the releases that have a behaviour, in words.
-fn spans(behaviour: Behaviour) -> String {
-    let row = behaviour.row();
-    let spans = row.since.iter().map(|since| match since {
-        Since::Onward(first) => format!("since {first}"),
-        Since::Line(first) => format!("since {first} in its line"),
-        Since::Only(one) => format!("in {one}"),
-    });
-    let until = row.until.map(|until| format!("until {until}"));
-    spans.chain(until).collect::<Vec<_>>().join(", ")
-}
-
 fn shown(behaviour: Behaviour) -> Value {
     let row = behaviour.row();
     json!({
         "Id": row.id,
         "Text": behaviour.text(),
-        "Releases": spans(behaviour),
+        "Releases": row.releases(),
         "Evidence": row.evidence,
-        "Known": Known::of(behaviour).word(),
-        "Dated": dated(behaviour),
+        "Known": row.known().word(),
+        "Dated": row.dated(),
     })
 }
 
@@ -154,19 +91,8 @@ fn printed(rows: &Vec<Value>) -> String {
 
 /// Returns for each release that changed something how many rows began or ended with it, and how they are known.
 fn overview() -> String {
-    let first = |since: &Since| match since {
-        Since::Onward(version) | Since::Line(version) | Since::Only(version) => *version,
-    };
-    let begins = |row: Behaviour| {
-        let row = row.row();
-        row.since
-            .iter()
-            .map(first)
-            .chain(row.until)
-            .collect::<BTreeSet<_>>()
-    };
-    let rows: Vec<Behaviour> = Behaviour::TABLE.iter().map(|row| row.behaviour).collect();
-    let releases: BTreeSet<Version> = rows.iter().flat_map(|row| begins(*row)).collect();
+    let rows = Behaviour::TABLE;
+    let releases: BTreeSet<Version> = rows.iter().flat_map(Row::turns).collect();
     let mut text = format!(
         "{:<10}{:>8}{:>7}{:>7}{:>10}\n",
         "release", "changes", "seen", "read", "inferred"
@@ -174,9 +100,9 @@ fn overview() -> String {
     for release in releases {
         let own: Vec<_> = rows
             .iter()
-            .filter(|row| begins(**row).contains(&release))
+            .filter(|row| row.turns().contains(&release))
             .collect();
-        let count = |known| own.iter().filter(|row| Known::of(***row) == known).count();
+        let count = |known| own.iter().filter(|row| row.known() == known).count();
         let [seen, read, inferred] = [Known::Seen, Known::Read, Known::Inferred].map(count);
         let _ = writeln!(
             text,
@@ -193,21 +119,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_way_back_has_the_same_rows() {
+    fn what_ended_is_no_longer() {
         let (early, late) = (Version::new(1, 21, 4), Version::new(1, 21, 5));
-        let rows = between(early, late);
-        assert_eq!(rows, between(late, early));
-        assert!(rows.contains(&Behaviour::KvKeyPattern), "{rows:?}");
+        let rows = Behaviour::between(late, early);
         assert!(listed(late, early, &rows).contains("No longer: A key has to match"));
-        assert!(between(early, early).is_empty());
-    }
-
-    #[test]
-    fn a_row_says_how_it_is_known() {
-        assert_eq!(spans(Behaviour::KvKeyPattern), "since 1.21.5, until 1.22.0");
-        assert_eq!(Known::of(Behaviour::KvKeyPattern), Known::Read);
-        assert_eq!(Known::of(Behaviour::KvPathClean), Known::Seen);
-        assert_eq!(Known::of(Behaviour::HttpRedirectTemporary), Known::Read);
-        assert_eq!(dated(Behaviour::KvPathClean), "dated by the changelog");
     }
 }
