@@ -13,6 +13,8 @@ const NOISE: [&str; 4] = ["Host: ", "Date: ", "Content-Length: ", "User-Agent: "
 /// How much of a line, and how many lines, are shown.
 const SHOWN: usize = 160;
 const LINES: usize = 24;
+/// How a compressed body begins.
+const COMPRESSED: &str = r"\x1f\x8b";
 /// What each key of the suite begins with.
 const OWN_KEYS: &str = "conformance/<run>/";
 
@@ -39,7 +41,11 @@ fn told(lines: &[String], sign: &str) -> Vec<String> {
         .iter()
         .map(|line| line.strip_prefix(sign).unwrap_or(""));
     let told = bare.filter(|line| !NOISE.iter().any(|header| line.starts_with(header)));
-    let mut told: Vec<String> = told.map(|line| line.replace(OWN_KEYS, "")).collect();
+    let told = told.map(|line| match line.starts_with(COMPRESSED) {
+        true => "(compressed)".to_owned(),
+        false => line.replace(OWN_KEYS, ""),
+    });
+    let mut told: Vec<String> = told.collect();
     while told.last().is_some_and(String::is_empty) {
         told.pop();
     }
