@@ -53,7 +53,7 @@ fn rust_blocks_are_parts_of_tests() {
 
 #[test]
 fn blocks_in_other_languages_are_parts_of_packages_pages() {
-    const DATA: &[&str] = &["hcl", "json", "text", "toml"];
+    const DATA: &[&str] = &["diff", "hcl", "json", "text", "toml"];
     let mut files = lines_below("server/packaging", "md");
     files.extend(lines_below("server/packaging/go/test", "go"));
     let blocks = blocks::all();
