@@ -21,8 +21,9 @@ from typing import Any, Mapping, Sequence
 from ._binary import VARIABLE, BinaryError, find_command
 from ._controls import AsyncControls, Controls
 
-#: How long a start may take, in seconds. On a fast machine it takes a few milliseconds.
-START_WITHIN = 30
+#: How long a start may take, in seconds. It takes milliseconds; the first one with the module compiles it, which lasts half a
+#: minute on a machine that is busy.
+START_WITHIN = 120
 #: How long a call of the control plane may take beside what it waits for itself, in seconds.
 ANSWER_WITHIN = 600
 #: How long a server that is ending may take, in seconds.
