@@ -43,7 +43,7 @@ pub(super) const AREAS: &[(&str, &[&str], &str)] = &[
     (
         "Queries, events, coordinates",
         &["coordinate", "event", "query"],
-        "prepared queries without failover, user events, coordinates that clients send",
+        "prepared queries with failover to other datacenters, user events, coordinates that clients send",
     ),
     (
         "Configuration entries, intentions",

@@ -204,6 +204,16 @@ fn the_book_has_what_each_release_changed() {
         })
         .map(|(name, _)| name)
         .collect();
+    let pages = std::fs::read_dir(book().join("releases")).expect("the book has them");
+    let pages = pages.map(|page| page.expect("it is there").file_name());
+    let pages = pages.map(|page| format!("releases/{}", page.display()));
+    let gone: Vec<String> = pages
+        .filter(|page| made.iter().all(|(name, _)| name != page))
+        .collect();
+    assert!(
+        gone.is_empty(),
+        "of no release that changed something: {gone:?}"
+    );
     let again = "WRITE_CHANGES=1 cargo test -p proconsul-conformance --test changes";
     assert!(
         stale.is_empty(),

@@ -74,8 +74,9 @@ fn index(releases: &[Release]) -> String {
 
 Each page compares a release with the one before: the rows of the [table of behaviours](versions.md#what-differs-between-releases)
 that differ, and the claims of [the suite](compatibility.md#the-suite) that hold for one of them alone, each with its request and both
-answers. The answers are proconsul's. Those of 1.8.7 and of 1.22.0 are held against recordings of real servers; each row says how it is
-known. Beside each page is the same as JSON, such as [`1.21.5.json`](releases/1.21.5.json).
+answers. The answers are proconsul's; as 1.22.0 they are held against recordings of a build of late 2025. Each row says how it is known.
+Beside each page is the same as JSON, such as [`1.21.5.json`](releases/1.21.5.json); its rows have the members that
+`proconsul changes -format=json` prints.
 
 | release | before | behaviours | answers |
 |---|---|--:|--:|
@@ -141,7 +142,7 @@ fn page(release: &Release) -> String {
     if release.silent > 0 {
         let _ = write!(
             text,
-            "\nClaims that hold for one of the two alone, but show in no single answer: {}.\n",
+            "\nClaims that hold for one of the two alone, without an answer to show: {}.\n",
             release.silent
         );
     }
@@ -239,13 +240,13 @@ fn data(release: &Release) -> Value {
     let rows = release.rows.iter().map(|behaviour| {
         let row = behaviour.row();
         json!({
-            "id": row.id,
-            "text": behaviour.text(),
-            "is_new": release.pair.after.has(*behaviour),
-            "releases": row.releases(),
-            "evidence": row.evidence,
-            "known": row.known().word(),
-            "dated": row.dated(),
+            "Id": row.id,
+            "Text": behaviour.text(),
+            "New": release.pair.after.has(*behaviour),
+            "Releases": row.releases(),
+            "Evidence": row.evidence,
+            "Known": row.known().word(),
+            "Dated": row.dated(),
         })
     });
     let cut = |lines: &[String]| {
@@ -257,18 +258,18 @@ fn data(release: &Release) -> Value {
     };
     let changes = release.changes.iter().map(|change| {
         json!({
-            "case": change.case.id,
-            "claim": change.case.claim,
-            "source": change.case.source,
-            "request": cut(&change.request),
-            "before": cut(&change.before),
-            "after": cut(&change.after),
+            "Case": change.case.id,
+            "Claim": change.case.claim,
+            "Source": change.case.source,
+            "Request": cut(&change.request),
+            "Before": cut(&change.before),
+            "After": cut(&change.after),
         })
     });
     json!({
-        "release": release.pair.after.to_string(),
-        "before": release.pair.before.to_string(),
-        "behaviours": rows.collect::<Vec<_>>(),
-        "answers": changes.collect::<Vec<_>>(),
+        "Release": release.pair.after.to_string(),
+        "Before": release.pair.before.to_string(),
+        "Behaviours": rows.collect::<Vec<_>>(),
+        "Answers": changes.collect::<Vec<_>>(),
     })
 }

@@ -107,10 +107,7 @@ pub(crate) const AREAS: &[Area] = &[
     (
         "Prepared queries, events and coordinates",
         &[
-            (
-                "/v1/query /v1/query/<id>",
-                "templates without arithmetic; failover is stored and not done",
-            ),
+            ("/v1/query /v1/query/<id>", "templates without arithmetic"),
             ("/v1/event/fire/<name> /v1/event/list", ""),
             (
                 "/v1/coordinate/nodes /v1/coordinate/node/<node> /v1/coordinate/update /v1/coordinate/datacenters",

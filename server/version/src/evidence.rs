@@ -38,7 +38,7 @@ impl Behaviour {
 impl Row {
     /// Returns how the behaviour is known.
     pub fn known(&self) -> Known {
-        // Late 2025 was seen, which 1.22.0 stands for: with what it has, and without what came later.
+        // A build of late 2025 was seen. 1.22.0 stands for it: a behaviour that 1.22.0 lacks was not seen.
         let is_seen = self.evidence.contains('N') && Version::V1_22_0.has(self.behaviour);
         if is_seen || self.evidence.contains('G') {
             Known::Seen

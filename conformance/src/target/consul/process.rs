@@ -6,8 +6,8 @@ use std::hash::BuildHasher;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::Agent;
@@ -46,7 +46,7 @@ pub(super) struct Process {
     /// The agent's node id, by which its answers are told from those of another process that took the port first.
     id: String,
     /// Set once the process was seen to listen at its address.
-    listens: OnceLock<()>,
+    listens: AtomicBool,
     directory: PathBuf,
 }
 
@@ -110,7 +110,7 @@ impl Process {
             child: Mutex::new(child),
             address: Address::parse(&format!("127.0.0.1:{http}")).map_err(ToolError)?,
             id,
-            listens: OnceLock::new(),
+            listens: AtomicBool::new(false),
             directory,
         })
     }
@@ -201,7 +201,7 @@ impl Process {
     /// The agent says which node it is; where it does not tell everybody, the system says whose a listening socket is, by tables that
     /// take it milliseconds on a machine with many sockets.
     fn is_ours(&self) -> Result<bool, ToolError> {
-        if self.listens.get().is_some() {
+        if self.listens.load(Ordering::Relaxed) {
             return Ok(true);
         }
         match self.ask("/v1/agent/self") {
@@ -210,7 +210,7 @@ impl Process {
             _ if listens_at(self.pid(), self.address.socket) => {}
             _ => return Err(self.taken()),
         }
-        self.listens.get_or_init(|| ());
+        self.listens.store(true, Ordering::Relaxed);
         Ok(true)
     }
 
@@ -338,7 +338,7 @@ mod tests {
             child: Mutex::new(Command::new("sleep").arg("60").spawn().expect("sleep runs")),
             address: fake.address(),
             id: random_id(),
-            listens: OnceLock::new(),
+            listens: AtomicBool::new(false),
             directory: std::env::temp_dir().join(random_id()),
         };
         let error = process
@@ -356,7 +356,7 @@ mod tests {
             child: Mutex::new(Command::new("sleep").arg("60").spawn().expect("sleep runs")),
             address: fake.address(),
             id: random_id(),
-            listens: OnceLock::new(),
+            listens: AtomicBool::new(false),
             directory: std::env::temp_dir().join(random_id()),
         };
         let error = process.check().expect_err("it is not ours");
