@@ -311,6 +311,10 @@ behaviours! {
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
+    /// Entries have the fields of 2.0 (2.1.md 5). Their order, and what is checked of them, is unknown.
+    ConfigTwo = "config.two", [onward(2, 0, 0)], None, "C I";
+    /// Entries have the fields of 2.1, some of them in a late 2.0 already (2.1.md 5).
+    ConfigTwoOne = "config.two_one", [onward(2, 1, 0)], None, "C I";
     /// Connect is on unless the configuration says otherwise; before, only in `-dev` (operator.md 3.r20).
     ConnectByDefault = "connect.by_default", [onward(1, 14, 0)], None, "V I";
     /// Intentions are sources of `service-intentions` entries; before, rows of an own table with ids (operator.md 4.5).
@@ -367,6 +371,8 @@ behaviours! {
 
     /// Services have `Ports`.
     JsonServicePorts = "json.service_ports", [onward(1, 22, 0)], None, "N D";
+    /// The hash of a service's content counts a field `AI`, in 2.0.4 at the earliest (1.22.md B4.2q).
+    ServiceAiHashed = "json.service_ai_hashed", [onward(2, 1, 0)], None, "C I";
     /// Bodies may name a `Partition`.
     JsonPartition = "json.partition", [onward(1, 11, 0)], None, "S H";
     /// Services and nodes have a `Locality`.
@@ -525,6 +531,8 @@ behaviours! {
     OperatorUsage = "op.usage", [onward(1, 15, 0)], None, "V N I";
     /// It counts nodes, too.
     OperatorUsageNodes = "op.usage.nodes", [onward(1, 16, 1)], None, "D N";
+    /// `operator/usage` counts inference gateways, of which there are none.
+    OperatorUsageInference = "op.usage.inference", [onward(2, 1, 0)], None, "C I";
     /// `operator/utilization` is known, and refused by the community edition.
     OperatorUtilization = "op.utilization", [onward(1, 22, 0)], None, "N D";
     /// `peerings` and `peering/` exist.

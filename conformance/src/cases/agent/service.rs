@@ -449,26 +449,43 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::MUST
     },
     Case {
-        id: "agent/service/content-hash-before-1-9",
+        id: "agent/service/content-hash-before-1-10",
         claim: "The hash of a service's content follows from its fields alone",
         source: "session.md 4.4",
-        until: Some(Version::V1_9),
-        needs: &[Feature::AgentRegistration, Feature::OwnServer],
+        until: Some(Version::V1_10),
+        needs: HASHED,
         run: |t| {
-            for (body, hash) in [
-                (r#"{"Name":"a"}"#, "d9520ded3001b3c4"),
-                (r#"{"Name":"a","Port":8}"#, "daf7b3d7b8f03de2"),
-                (
-                    r#"{"Name":"a","Tags":["x","y"],"Meta":{"m":"1"}}"#,
-                    "a30f204d54e5e830",
-                ),
-            ] {
-                t.api_put("/v1/agent/service/register", body).is(200, "");
-                t.api_get("/v1/agent/service/a")
-                    .field_is("/ContentHash", json!(hash))
-                    .header_is("X-Consul-Contenthash", hash);
-            }
+            hashes(
+                t,
+                &[
+                    (r#"{"Name":"a"}"#, "d9520ded3001b3c4"),
+                    (r#"{"Name":"a","Port":8}"#, "daf7b3d7b8f03de2"),
+                    (TAGGED, "a30f204d54e5e830"),
+                ],
+            );
         },
         ..Case::REAL
     },
+    Case {
+        id: "agent/service/content-hash-since-1-22",
+        claim: "The hash of a service's content counts SocketPath, PeerName and Ports, also where they are not set",
+        source: "1.22.md B4.2q",
+        since: Version::V1_22,
+        until: Some(Version::new(2, 1, 0)),
+        needs: HASHED,
+        run: |t| hashes(t, &[(TAGGED, "ca72f316b779bc4")]),
+        ..Case::REAL
+    },
 ];
+
+const HASHED: &[Feature] = &[Feature::AgentRegistration, Feature::OwnServer];
+const TAGGED: &str = r#"{"Name":"a","Tags":["x","y"],"Meta":{"m":"1"}}"#;
+
+fn hashes(t: &Trial, services: &[(&str, &str)]) {
+    for (body, hash) in services {
+        t.api_put("/v1/agent/service/register", body).is(200, "");
+        t.api_get("/v1/agent/service/a")
+            .field_is("/ContentHash", json!(hash))
+            .header_is("X-Consul-Contenthash", hash);
+    }
+}

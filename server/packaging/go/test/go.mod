@@ -2,6 +2,8 @@ module example.com/proconsul/proconsultest/test
 
 go 1.26.9
 
+toolchain go1.27.3
+
 require (
 	example.com/proconsul/proconsultest v0.0.0
 	github.com/hashicorp/consul/api v1.35.0

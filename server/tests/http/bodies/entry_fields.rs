@@ -179,6 +179,51 @@ fn what_a_route_does_not_say_is_null() {
     assert!(shown.text().contains(&rules), "{}", shown.text());
 }
 
+/// What the Go client of 2.1 sends beside (2.1.md 5).
+#[test]
+fn the_fields_of_2_1_are_read_back_there_and_refused_before() {
+    let tls = json!({"SDS": {"ClusterName": "c", "CertResource": "r"}});
+    let passive = json!({
+        "EnforcingConsecutiveGatewayFailure": 1, "Consecutive5xx": 2, "ConsecutiveGatewayFailure": 3,
+    });
+    let limits = json!({"MaxConnections": 4, "PassiveHealthCheck": passive});
+    let looks = json!({"HeadersMode": "send", "BodyMode": "none", "TrailersMode": "skip", "MaxBodyBytes": 5});
+    let filters = json!({
+        "ExtAuthz": {"Enabled": true},
+        "ExtProc": [{"StatPrefix": "s", "Mode": "m", "Overrides": {
+            "Processing": {"Request": looks, "Response": looks},
+            "GRPCInitialMetadata": [{"Key": "k", "Value": "v"}],
+        }}],
+    });
+    let matching = json!([{"Match": "exact", "Name": "n", "Value": "v", "Invert": true}]);
+    let entries = [
+        json!({"Kind": "api-gateway", "Name": "g", "TLS": {"Enabled": true}, "Defaults": limits,
+            "ExtAuthz": {"Enabled": true},
+            "Listeners": [{"Name": "l", "Port": 1, "Protocol": "grpc", "TLS": tls}]}),
+        json!({"Kind": "http-route", "Name": "r", "Rules": [{
+            "Filters": filters,
+            "Matches": [{"Headers": matching}],
+            "Services": [{"Name": "web", "TLS": tls, "Limits": limits}],
+        }]}),
+        json!({"Kind": "tcp-route", "Name": "t", "Services": [{"Name": "web", "TLS": tls, "Limits": limits}]}),
+        json!({"Kind": "service-defaults", "Name": "s", "UpstreamConfig": {"Defaults": {"Limits": limits}}}),
+        json!({"Kind": "mesh", "TLS": {"Incoming": {"ECDHCurves": ["P-256"]}}}),
+    ];
+    let consul = Consul::of(Version::new(2, 1, 0));
+    let http = r#"{"Kind":"proxy-defaults","Name":"global","Config":{"protocol":"http"}}"#;
+    consul.put("/v1/config", http).is(200, "true");
+    for entry in entries {
+        assert_eq!(with_http().put("/v1/config", entry.to_string()).code(), 400);
+        let written = consul.put("/v1/config", entry.to_string());
+        written.is(200, "true");
+        let kind = entry["Kind"].as_str().expect("it has a kind");
+        assert_eq!(written.header("X-Proconsul-Unchecked"), Some(kind));
+        let name = entry["Name"].as_str().unwrap_or(kind);
+        let shown = consul.get(&format!("/v1/config/{kind}/{name}"));
+        assert_eq!(difference(&entry, &shown.json(), kind), None);
+    }
+}
+
 /// A kind, a field of one, and the first release with it.
 #[test]
 fn releases_know_the_kinds_and_fields_of_their_time() {

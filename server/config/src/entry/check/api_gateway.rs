@@ -2,13 +2,14 @@
 
 use super::{Checked, check_tls};
 use proconsul_store::{ConfigMembers, ConfigValue};
+use proconsul_version::{Behaviour, Version};
 
 /// The methods of HTTP.
 pub(super) const METHODS: [&str; 9] = [
     "CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE",
 ];
 
-pub(super) fn check(body: &ConfigValue) -> Checked {
+pub(super) fn check(body: &ConfigValue, version: Version) -> Checked {
     let listeners = body.list("Listeners");
     if listeners.is_empty() {
         return Err("api gateway must have at least one listener".to_owned());
@@ -27,7 +28,7 @@ pub(super) fn check(body: &ConfigValue) -> Checked {
         }
     }
     for (at, listener) in listeners.iter().enumerate() {
-        check_listener(listener)?;
+        check_listener(listener, version)?;
         let (port, protocol) = (listener.number("Port"), listener.text("Protocol"));
         let differs = |other: &&ConfigValue| {
             other.number("Port") == port && other.text("Protocol") != protocol
@@ -42,9 +43,14 @@ pub(super) fn check(body: &ConfigValue) -> Checked {
     Ok(())
 }
 
-fn check_listener(listener: &ConfigValue) -> Checked {
+fn check_listener(listener: &ConfigValue, version: Version) -> Checked {
     let protocol = listener.text("Protocol");
-    if !matches!(protocol, "tcp" | "http") {
+    // The later text is unknown.
+    let later: &[&str] = match version.has(Behaviour::ConfigTwoOne) {
+        true => &["http2", "grpc"],
+        false => &[],
+    };
+    if !matches!(protocol, "tcp" | "http") && !later.contains(&protocol) {
         return Err(format!(
             "unsupported listener protocol \"{protocol}\", must be one of 'tcp', or 'http'"
         ));

@@ -57,7 +57,7 @@ pub fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), EntryFlaw>
         "mesh" if is_late => mesh::check(body)?,
         "exported-services" if is_late => mesh::check_exported(body)?,
         "jwt-provider" if is_late => mesh::check_jwt_provider(body)?,
-        "api-gateway" if is_late => api_gateway::check(body)?,
+        "api-gateway" if is_late => api_gateway::check(body, version)?,
         "http-route" if is_late => api_gateway::check_http_route(body)?,
         "tcp-route" if is_late => api_gateway::check_tcp_route(body)?,
         "sameness-group" => Err("sameness-groups are an enterprise-only feature".to_owned())?,

@@ -1,9 +1,10 @@
 //! API gateways, their routes and certificates.
 
-use super::common::{KIND, NAME, PROVIDERS};
+use super::common::{KIND, LIMITS, NAME, PROVIDERS};
+use super::gateway::{GATEWAY_TLS, SDS};
 use crate::entry::field::Shape::{self, Flag, Int, Kept, List, Nanos, Pointer, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use proconsul_version::Behaviour::ConfigLate;
+use proconsul_version::Behaviour::{ConfigLate, ConfigTwo, ConfigTwoOne};
 
 /// What an entry names: another, or a part of it.
 const REFERENCE: &[Field] = &[
@@ -48,13 +49,17 @@ pub(super) const API_GATEWAY: &[Field] = fields![
                     always("MaxVersion", Text),
                     always("MinVersion", Text),
                     always("CipherSuites", TEXTS),
+                    SDS.since(ConfigTwo),
                 ])
             ),
             set("Override", POLICY),
             set("Default", POLICY),
             set("MaxRequestHeadersKB", Int).since(ConfigLate),
         ]))
-    );
+    ),
+    always("TLS", Struct(GATEWAY_TLS)).since(ConfigTwo),
+    LIMITS.named("Defaults").since(ConfigTwo),
+    set("ExtAuthz", Struct(AUTHORIZATION)).since(ConfigTwoOne);
     behind STATUS
 ];
 pub(super) const BOUND_API_GATEWAY: &[Field] = fields![
@@ -63,11 +68,25 @@ pub(super) const BOUND_API_GATEWAY: &[Field] = fields![
     always("Listeners", List(&Kept)),
     set("Services", Kept),
 ];
-/// A condition of a route on a header or on a part of the query.
-const MATCH: &[Field] = &[
+const AUTHORIZATION: &[Field] = &[always("Enabled", Flag)];
+/// What a filter tells a service that looks at requests and responses.
+const PROCESSING: &[Field] = &[
+    always("HeadersMode", Text),
+    always("BodyMode", Text),
+    always("TrailersMode", Text),
+    always("MaxBodyBytes", Uint),
+];
+/// The condition of a route on a part of the query.
+const QUERY_MATCH: &[Field] = &[
     always("Match", Text),
     always("Name", Text),
     always("Value", Text),
+];
+const HEADER_MATCH: &[Field] = &[
+    always("Match", Text),
+    always("Name", Text),
+    always("Value", Text),
+    set("Invert", Flag).since(ConfigTwoOne),
 ];
 const HEADERS: Field = always(
     "Headers",
@@ -99,22 +118,49 @@ const FILTERS: Field = always(
             ]),
         ),
         always("JWT", Pointer(PROVIDERS)),
+        EXTERNAL_PROCESSING,
+        always("ExtAuthz", Pointer(AUTHORIZATION)).since(ConfigTwoOne),
     ]),
 );
+const EXTERNAL_PROCESSING: Field = always(
+    "ExtProc",
+    List(&Struct(&[
+        set("StatPrefix", Text),
+        always("Mode", Text),
+        always(
+            "Overrides",
+            Struct(&[
+                always(
+                    "Processing",
+                    Struct(&[
+                        always("Request", Struct(PROCESSING)),
+                        always("Response", Struct(PROCESSING)),
+                    ]),
+                ),
+                set(
+                    "GRPCInitialMetadata",
+                    List(&Struct(&[set("Key", Text), set("Value", Text)])),
+                ),
+            ]),
+        ),
+    ])),
+)
+.since(ConfigTwoOne);
 const RESPONSE_FILTERS: Field = always("ResponseFilters", Struct(&[HEADERS]));
+const SERVICE_TLS: Field = set("TLS", Struct(&[SDS])).since(ConfigTwo);
 const RULE: &[Field] = &[
     FILTERS,
     RESPONSE_FILTERS,
     always(
         "Matches",
         List(&Struct(&[
-            always("Headers", List(&Struct(MATCH))),
+            always("Headers", List(&Struct(HEADER_MATCH))),
             always("Method", Text),
             always(
                 "Path",
                 Struct(&[always("Match", Text), always("Value", Text)]),
             ),
-            always("Query", List(&Struct(MATCH))),
+            always("Query", List(&Struct(QUERY_MATCH))),
         ])),
     ),
     always(
@@ -126,6 +172,8 @@ const RULE: &[Field] = &[
             RESPONSE_FILTERS,
             set("Partition", Text),
             set("Namespace", Text),
+            SERVICE_TLS,
+            LIMITS.since(ConfigTwo),
         ])),
     ),
 ];
@@ -147,6 +195,8 @@ pub(super) const TCP_ROUTE: &[Field] = fields![
             always("Name", Text),
             set("Partition", Text),
             set("Namespace", Text),
+            SERVICE_TLS,
+            LIMITS.since(ConfigTwo),
         ]))
     );
     behind STATUS

@@ -2,7 +2,9 @@
 
 use crate::entry::field::Shape::{Flag, Ignored, Int, List, Nanos, Struct, Text, Uint};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
-use proconsul_version::Behaviour::{ConfigCertificateFiles, ConfigLate, ConfigTransparentProxies};
+use proconsul_version::Behaviour::{
+    ConfigCertificateFiles, ConfigLate, ConfigTransparentProxies, ConfigTwo, ConfigTwoOne,
+};
 
 pub(super) const KIND: Field = always("Kind", Text);
 pub(super) const NAME: Field = always("Name", Text);
@@ -19,6 +21,9 @@ pub(super) const PASSIVE_CHECK: Field = set(
         set("Interval", Nanos),
         set("MaxFailures", Uint),
         set("EnforcingConsecutive5xx", Uint),
+        set("EnforcingConsecutiveGatewayFailure", Uint).since(ConfigTwo),
+        set("Consecutive5xx", Uint).since(ConfigTwo),
+        set("ConsecutiveGatewayFailure", Uint).since(ConfigTwo),
         set("MaxEjectionPercent", Uint),
         set("BaseEjectionTime", Nanos),
     ]),
@@ -48,6 +53,7 @@ pub(super) const LIMITS: Field = set(
         set("MaxConnections", Int),
         set("MaxPendingRequests", Int),
         set("MaxConcurrentRequests", Int),
+        PASSIVE_CHECK.since(ConfigTwoOne),
     ]),
 );
 

@@ -8,11 +8,11 @@ use proconsul_version::Behaviour::{
 };
 
 /// Certificates that a proxy fetches.
-const SDS: Field = set(
+pub(super) const SDS: Field = set(
     "SDS",
     Struct(&[set("ClusterName", Text), set("CertResource", Text)]),
 );
-const GATEWAY_TLS: &[Field] = &[
+pub(super) const GATEWAY_TLS: &[Field] = &[
     always("Enabled", Flag),
     SDS.since(ConfigTransparentProxies),
     set("TLSMinVersion", Text).since(ConfigPartitions),

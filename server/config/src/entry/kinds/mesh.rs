@@ -4,7 +4,7 @@ use super::common::{KIND, MATCHER, NAME, TOKENS};
 use crate::entry::field::Shape::{Flag, Int, List, Nanos, Struct, Text};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
 use proconsul_version::Behaviour::{
-    ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigValidClusters,
+    ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigTwoOne, ConfigValidClusters,
 };
 
 pub(in super::super) const PERMISSION: &[Field] = &[
@@ -48,6 +48,7 @@ const TLS_VERSIONS: &[Field] = &[
     set("TLSMinVersion", Text),
     set("TLSMaxVersion", Text),
     set("CipherSuites", TEXTS),
+    set("ECDHCurves", TEXTS).since(ConfigTwoOne),
 ];
 pub(super) const MESH: &[Field] = fields![
     KIND,

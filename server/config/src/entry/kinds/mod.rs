@@ -83,12 +83,13 @@ impl Kind {
     }
 
     /// What of an entry a release may refuse that is taken here. The checks of 1.8 are all known, and those of late 2025
-    /// in part; those between were never asked for.
+    /// in part; those of other releases were never asked for.
     pub(super) fn is_unchecked_in(&self, version: Version) -> Unchecked {
         match (
             version.has(ConfigLate),
             version.has(Behaviour::ConfigLoadBalancers),
         ) {
+            (true, _) if version.has(Behaviour::ConfigTwo) => Unchecked::Some,
             (true, _) => self.unchecked,
             (false, true) => Unchecked::Some,
             (false, false) => Unchecked::Nothing,

@@ -1,13 +1,15 @@
-//! The hash of a service's content. For a service without a proxy it is that of 1.8.7 (seen there, session.md 4.4): Go's
-//! library hashes each value with FNV-1, and combines the fields of a structure in any order.
+//! The hash of a service's content. For a service without a proxy it is Consul's (session.md 4.4): Go's library hashes each
+//! value with FNV-1, and combines the fields of a structure in any order. A release that gives services a field has other
+//! hashes, also for a service that does not set it.
 
 use proconsul_store::{NewService, ServiceAddress, Weights};
+use proconsul_version::{Behaviour, Version};
 
 const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// Returns the hash of a service that has only what is known to be hashed; `None` for others.
-pub(crate) fn of_plain(service: &NewService) -> Option<u64> {
+pub(crate) fn of_plain(service: &NewService, version: Version) -> Option<u64> {
     let rest = NewService {
         id: String::new(),
         name: String::new(),
@@ -20,10 +22,29 @@ pub(crate) fn of_plain(service: &NewService) -> Option<u64> {
         tagged_addresses: None,
         ..service.clone()
     };
-    (rest == NewService::default()).then(|| hash(service))
+    (rest == NewService::default()).then(|| hash(service, version))
 }
 
-fn hash(service: &NewService) -> u64 {
+/// What later releases hash beside the fields of 1.8.7: the text, the list or the pointer of one who does not set it.
+type Later = (Behaviour, &'static str, fn() -> u64);
+const LATER: [Later; 4] = [
+    (
+        Behaviour::JsonCatalogServiceSocketPath,
+        "SocketPath",
+        || text(""),
+    ),
+    (Behaviour::JsonNodeServicePeerName, "PeerName", || text("")),
+    (Behaviour::JsonServicePorts, "Ports", || 0),
+    (Behaviour::ServiceAiHashed, "AI", || number(0)),
+];
+
+fn hash(service: &NewService, version: Version) -> u64 {
+    let later = LATER.iter().filter(|(has, ..)| version.has(*has));
+    let later = map(later.map(|(_, field, unset)| (field, unset())));
+    later ^ of_1_8_7(service)
+}
+
+fn of_1_8_7(service: &NewService) -> u64 {
     let tags = service.tags().iter();
     let meta = service.meta.iter().flatten();
     let addresses = service.tagged_addresses.iter().flatten();
@@ -169,7 +190,28 @@ mod tests {
                 0x415a_4a06_5781_9785,
             ),
         ] {
-            assert_eq!(of_plain(&service), Some(hash), "{service:?}");
+            let found = of_plain(&service, Version::new(1, 8, 7));
+            assert_eq!(found, Some(hash), "{service:?}");
+        }
+    }
+
+    /// What the tests of the releases' Go clients expect of a server.
+    #[test]
+    fn a_field_more_is_another_hash() {
+        let service = NewService {
+            name: "foo".to_owned(),
+            tags: Some(vec!["bar".to_owned(), "baz".to_owned()]),
+            port: 8000,
+            ..service("foo")
+        };
+        for (release, hash) in [
+            (Version::new(1, 9, 0), 0x6b13_684b_fe17_9e67),
+            (Version::new(1, 10, 0), 0xf725_63ca_e692_4fb5),
+            (Version::new(1, 13, 0), 0x3e35_2f34_8d44_f7eb),
+            (Version::new(1, 22, 0), 0xc4bb_6737_c185_ed93),
+            (Version::new(2, 1, 0), 0x1d5d_568c_1430_9fa8),
+        ] {
+            assert_eq!(of_plain(&service, release), Some(hash), "{release}");
         }
     }
 
@@ -179,6 +221,6 @@ mod tests {
             connect_native: true,
             ..service("a")
         };
-        assert_eq!(of_plain(&native), None);
+        assert_eq!(of_plain(&native, Version::new(1, 8, 7)), None);
     }
 }

@@ -122,7 +122,7 @@ fn content_hash(request: &Request, service: &NewService) -> String {
         control_escapes: ControlEscapes::Long,
     };
     let text = || encode::to_vec(&wire(request, service), style);
-    let hash = content_hash::of_plain(service);
+    let hash = content_hash::of_plain(service, request.version());
     let hash = hash.unwrap_or_else(|| content_hash::of_text(&text()));
     format!("{hash:x}")
 }

@@ -137,6 +137,7 @@ fn counts(counts: &CatalogCounts, version: Version) -> impl serde::Serialize {
             "api-gateway" => of_kind("api-gateway"),
             "connect-native" => counts.native,
             "connect-proxy" => of_kind("connect-proxy"),
+            "inference-gateway" if version.has(Behaviour::OperatorUsageInference) => 0,
             "ingress-gateway" => of_kind("ingress-gateway"),
             "mesh-gateway" => of_kind("mesh-gateway"),
             "terminating-gateway" => of_kind("terminating-gateway"),
