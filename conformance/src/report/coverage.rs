@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::case::Case;
+use crate::case::version::Version;
 use crate::report::rows::Page;
 use crate::runner::asked::Asked;
 use crate::runner::deviation::Deviations;
@@ -139,6 +140,53 @@ pub(super) fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Aske
     text
 }
 
+/// How the claims about a release are known: those that were asked, and of each line the last that began or ended a claim.
+pub(super) fn by_release(cases: &[&Case], asked: &[Asked]) -> String {
+    let mut text = String::from(
+        "\nHow the claims about a release are known: each that was asked, and of each line the last that changed a claim.\n\n| release | claims | seen there | read | inferred |\n|---|---|---|---|---|\n",
+    );
+    let is_bound = |case: &Case| case.since > Version::V1_8 || case.until.is_some();
+    let turns = cases
+        .iter()
+        .filter(|case| is_bound(case))
+        .flat_map(|case| [Some(case.since), case.until])
+        .flatten();
+    let of_lines: BTreeMap<_, _> = turns
+        .collect::<BTreeSet<Version>>()
+        .into_iter()
+        .map(|turn| ((turn.major, turn.minor), turn))
+        .collect();
+    let asked_for = asked.iter().filter_map(|asked| asked.version.parse().ok());
+    let releases: BTreeSet<Version> = of_lines.into_values().chain(asked_for).collect();
+    for release in releases {
+        let own = cases
+            .iter()
+            .filter(|case| !case.is_of_another_version(release));
+        let is_seen = |case: &&&Case| {
+            let there = |asked: &&Asked| asked.version == release.to_string();
+            let asked = asked.iter().find(there);
+            asked.is_some_and(|asked| asked.pass.contains(case.id))
+        };
+        let is_inferred = |case: &&&Case| {
+            !is_bound(case) && asked.iter().any(|asked| asked.pass.contains(case.id))
+        };
+        let (seen, unseen): (Vec<&&Case>, Vec<&&Case>) = own.partition(is_seen);
+        let (inferred, read): (Vec<&&Case>, Vec<&&Case>) =
+            unseen.into_iter().partition(is_inferred);
+        let [seen, read, inferred] = [seen, read, inferred].map(|cases| cases.len());
+        let all = seen + read + inferred;
+        line(
+            &mut text,
+            &format!("| {release} | {all} | {seen} | {read} | {inferred} |"),
+        );
+    }
+    line(
+        &mut text,
+        "\nRead: documents date the claim, or nobody saw it. Inferred: seen on another release, and no document that was found says that this one differs.",
+    );
+    text
+}
+
 /// What one release was asked, and when.
 fn told(asked: &Asked) -> String {
     let runs = asked.runs.iter();
@@ -231,7 +279,6 @@ fn line(text: &mut String, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::case::version::Version;
 
     const EARLY: Case = Case {
         id: "kv/a",
@@ -244,6 +291,19 @@ mod tests {
         since: Version::V1_21_5,
         ..Case::MUST
     };
+
+    #[test]
+    fn a_claim_is_seen_read_or_inferred() {
+        let asked = Asked {
+            version: "1.8.7".to_owned(),
+            pass: ["kv/a".to_owned()].into(),
+            ..Asked::default()
+        };
+        let text = by_release(&[&EARLY, &LATE], &[asked]);
+        assert!(text.contains("| 1.8.7 | 1 | 1 | 0 | 0 |"), "{text}");
+        assert!(text.contains("| 1.21.5 | 2 | 0 | 1 | 1 |"), "{text}");
+    }
+
     #[test]
     fn figures_are_counted_from_runs_and_deviations_are_named() {
         let cases = [&EARLY, &LATE];

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::cases;
 use crate::command::output::read;
-use crate::report::coverage::{contract, summary, table};
+use crate::report::coverage::{by_release, contract, summary, table};
 use crate::report::rows::Coverage;
 use crate::report::score::{Score, scoreboard};
 use crate::runner::asked::Asked;
@@ -31,6 +31,7 @@ pub fn documents(root: &Path) -> Result<[(&'static str, String); 2], ToolError> 
     let scores = Score::read_all(&root.join("conformance/scores"))?;
     let of_book = [
         table(&cases, [&deviations, &module], &asked),
+        by_release(&cases, &asked),
         contract(&pages),
         scoreboard(&scores),
     ];

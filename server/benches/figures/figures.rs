@@ -116,6 +116,10 @@ pub(crate) const MEASUREMENTS: &[Measurement] = &[
         (1, figure("1,000 embedded servers: start, lock, stop of all", Unit::Milliseconds, AtMost(250.0, Itself))),
         (2, figure("a test that loses a lock by TTL and lock-delay, frozen, with its server", Unit::Milliseconds, AtMost(0.4, Itself))),
     ]),
+    quick(embedded::agents, &[
+        (0, figure("an embedded server of three agents: start", Unit::Milliseconds, AtMost(3.0, Itself))),
+        (1, figure("an embedded server of three agents: memory beyond that of one", Unit::MiB, AtMost(0.3, Itself))),
+    ]),
     slow(builds::embedder, &[
         (0, figure("an embedder's clean debug build (`default-features = false`): CPU", Unit::Seconds, AtMost(30.0, Itself))),
         (1, figure("an embedder's clean debug build: packages", Unit::Count, AtMost(45.0, Itself))),

@@ -47,6 +47,7 @@ fn main() {
             threads.parse().expect("threads are a number"),
         ),
         [embedded::EMBED] => println!("{}", embedded::embed()),
+        [embedded::EMBED_AGENTS] => println!("{}", embedded::embed_agents()),
         _ => match Options::read(&words) {
             Some(options) => run(&options),
             None => println!("{USAGE}"),
