@@ -1,12 +1,12 @@
-//! What Consul does where there is more than one agent.
+//! What Consul does where there is more than one agent, and what it answers over DNS.
 //!
-//! The suite asks one agent, so these are no cases. `tests/cluster` starts several, real ones and ours, and holds each claim against
-//! both in one run.
+//! The suite asks one agent over HTTP, so these are no cases. `tests/cluster` starts several, real ones and ours, and `tests/dns`
+//! asks one of each: they hold each claim against both in one run.
 
-/// A claim about several agents.
+/// A claim about several agents, or about DNS.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim {
-    /// Its area, `cluster` or `datacenter`, and its name.
+    /// Its area, `cluster`, `datacenter` or `dns`, and its name.
     pub id: &'static str,
     /// The rows of the contract that it shows.
     pub source: &'static str,
@@ -17,7 +17,7 @@ const fn claim(id: &'static str, source: &'static str) -> Claim {
 }
 
 /// The areas of claims.
-pub const AREAS: [&str; 2] = ["cluster/", "datacenter/"];
+pub const AREAS: [&str; 3] = ["cluster/", "datacenter/", "dns/"];
 
 /// All claims, in the order in which they are held: the later ones need what the earlier ones leave.
 pub const CLAIMS: &[Claim] = &[
@@ -53,8 +53,15 @@ pub const CLAIMS: &[Claim] = &[
         "cluster/services-are-the-agents-own",
         "cluster.md 1.28 to 1.31",
     ),
+    claim("cluster/catalogs-tell-the-consistency", "cluster.md 1.7"),
+    claim("cluster/snapshots-are-the-leaders", "cluster.md 1.11"),
+    claim("cluster/a-wait-ends-everywhere", "cluster.md 1.17"),
+    claim("cluster/events-reach-all-agents", "cluster.md 1.32"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
-    claim("cluster/a-client-agent-dies", "cluster.md 1.33, 1.35"),
+    claim(
+        "cluster/a-client-agent-dies",
+        "cluster.md 1.21, 1.33 to 1.35",
+    ),
     claim(
         "cluster/the-leader-dies",
         "cluster.md 3.1 to 3.3, 3.16, 3.18",
@@ -83,6 +90,10 @@ pub const CLAIMS: &[Claim] = &[
     claim("datacenter/a-blocking-query-wakes", "cluster.md 5.4"),
     claim("datacenter/queries-fall-back", "cluster.md 5.13"),
     claim(
+        "datacenter/coordinates-are-of-all-datacenters",
+        "cluster.md 5.30",
+    ),
+    claim(
         "datacenter/a-server-that-is-stopped-holds-requests",
         "cluster.md 5.18, 5.26",
     ),
@@ -90,4 +101,33 @@ pub const CLAIMS: &[Claim] = &[
         "datacenter/a-server-that-is-killed-refuses",
         "cluster.md 5.19, 5.20",
     ),
+    claim("dns/flags-are-copied", "cluster.md 6.1, 6.40"),
+    claim("dns/other-domains-are-refused", "cluster.md 6.2"),
+    claim("dns/edns-is-answered", "cluster.md 6.3, 6.42"),
+    claim("dns/case-is-kept-and-ignored", "cluster.md 6.4, 6.17"),
+    claim("dns/what-is-unknown-does-not-exist", "cluster.md 6.5, 6.7"),
+    claim("dns/a-type-that-a-name-lacks", "cluster.md 6.8"),
+    claim("dns/servers-are-named", "cluster.md 6.9, 6.10"),
+    claim("dns/nodes-have-addresses", "cluster.md 6.11"),
+    claim("dns/tagged-addresses-of-nodes", "cluster.md 6.12"),
+    claim("dns/metadata-is-text", "cluster.md 6.13"),
+    claim("dns/a-critical-node-loses-its-services", "cluster.md 6.14"),
+    claim("dns/services-have-addresses", "cluster.md 6.15"),
+    claim("dns/services-have-ports", "cluster.md 6.16"),
+    claim("dns/names-as-rfc-2782-has-them", "cluster.md 6.18"),
+    claim("dns/dots-are-of-tags", "cluster.md 6.19"),
+    claim("dns/tagged-addresses-of-services", "cluster.md 6.20"),
+    claim("dns/queries-are-executed", "cluster.md 6.6, 6.21"),
+    claim("dns/connect-and-ingress", "cluster.md 6.22"),
+    claim("dns/virtual-names-are-later", "cluster.md 6.23"),
+    claim("dns/addresses-have-names", "cluster.md 6.24"),
+    claim("dns/an-address-that-nobody-has", "cluster.md 6.25"),
+    claim("dns/names-that-are-addresses", "cluster.md 6.26 to 6.28"),
+    claim(
+        "dns/three-records-without-edns",
+        "cluster.md 6.30, 6.31, 6.33",
+    ),
+    claim("dns/edns-is-as-much-as-fits", "cluster.md 6.32, 6.34"),
+    claim("dns/all-over-tcp", "cluster.md 6.35"),
+    claim("dns/hosts-in-the-domain-are-followed", "cluster.md 6.43"),
 ];

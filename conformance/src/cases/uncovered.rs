@@ -199,6 +199,6 @@ pub const UNCOVERED: &[Uncovered] = &[
     },
     Uncovered {
         source: "cluster.md",
-        why: "They are about several agents and about DNS, and nothing shows them against real ones but claims of cases/clusters.rs, which tests/cluster holds, and the random questions of tests/dns",
+        why: "They are about several agents and about DNS, and no claim of cases/clusters.rs shows them; the random questions of tests/dns ask for many",
     },
 ];

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::{Reply, Request};
+use serde_json::Value;
 
 use crate::agents::{Cluster, header, text};
 use crate::held;
@@ -24,6 +25,7 @@ held! {
     registrations_and_events_go_there
     a_blocking_query_wakes
     queries_fall_back
+    coordinates_are_of_all_datacenters
     a_server_that_is_stopped_holds_requests
     a_server_that_is_killed_refuses
 }
@@ -296,6 +298,30 @@ fn queries_fall_back(cluster: &Cluster) {
         cluster.put(HERE, "/v1/catalog/deregister", gone).status,
         200
     );
+}
+
+fn coordinates_are_of_all_datacenters(cluster: &Cluster) {
+    for agent in [HERE, CLIENT, THERE] {
+        let areas = || -> Vec<Value> {
+            let areas = text(&cluster.get(agent, "/v1/coordinate/datacenters"));
+            serde_json::from_str(&areas).expect("it is a list")
+        };
+        cluster.until("both are there", || areas().len() == 2);
+        let areas = areas();
+        let mut names: Vec<&str> = areas
+            .iter()
+            .filter_map(|area| area["Datacenter"].as_str())
+            .collect();
+        // A real server has them in any order.
+        names.sort_unstable();
+        assert_eq!(names, ["dc1", "dc2"], "{}", cluster.name);
+        let nodes = areas
+            .iter()
+            .flat_map(|area| area["Coordinates"].as_array().expect("it is a list"));
+        for node in nodes.map(|one| one["Node"].as_str().expect("it has a name")) {
+            assert!(!node.ends_with(".dc1") && !node.ends_with(".dc2"), "{node}");
+        }
+    }
 }
 
 /// Nothing comes back, until 40 s are over or the server goes on.

@@ -58,11 +58,19 @@ fn a_follower_stops(cluster: &Cluster) {
     );
 }
 
-/// After some six seconds its sessions with serfHealth end, and the others go on.
+/// After some six seconds its sessions with serfHealth end, and the others go on. The lock-delay begins then.
 fn a_client_agent_dies(cluster: &mut Cluster) {
-    let bound = cluster.session(CLIENT, "{}");
+    let node = cluster.node(CLIENT);
+    let bound = cluster.session(CLIENT, r#"{"LockDelay":"4s"}"#);
     let free = cluster.session(CLIENT, r#"{"Checks":[]}"#);
     let leader = cluster.leader();
+    let [follower, _] = cluster.followers();
+    let next = cluster.session(leader, "{}");
+    assert!(
+        acquire(cluster, leader, "of-a-client", &bound),
+        "{}",
+        cluster.name
+    );
     cluster.kill(CLIENT);
     let info = |session: &str| text(&cluster.get(leader, &format!("/v1/session/info/{session}")));
     let noticed = cluster.until("its session ends", || info(&bound).trim() == "[]");
@@ -72,6 +80,22 @@ fn a_client_agent_dies(cluster: &mut Cluster) {
         3 * SECOND..12 * SECOND,
     );
     assert!(info(&free).contains(&free), "{}", cluster.name);
+    let delay = cluster.until("the lock is free", || {
+        acquire(cluster, leader, "of-a-client", &next)
+    });
+    cluster.took("a lock-delay of 4 s", delay, 3 * SECOND..8 * SECOND);
+    let refused = cluster.put(
+        follower,
+        "/v1/session/create",
+        &format!(r#"{{"Node":"{node}"}}"#),
+    );
+    let expected = "rpc error making call: Check 'serfHealth' is in critical state";
+    assert_eq!(
+        (refused.status, text(&refused).as_str()),
+        (500, expected),
+        "{}",
+        cluster.name
+    );
     let critical = text(&cluster.get(leader, "/v1/health/state/critical"));
     assert!(
         critical.contains("Agent not live or unreachable"),
@@ -94,7 +118,11 @@ fn the_leader_dies(cluster: &mut Cluster) {
     let holder = cluster.session(follower, r#"{"LockDelay":"15s"}"#);
     let next = cluster.session(follower, "{}");
     let ttl = cluster.session(other, r#"{"TTL":"10s","Behavior":"delete"}"#);
-    assert!(acquire(cluster, follower, &holder), "{}", cluster.name);
+    assert!(
+        acquire(cluster, follower, "delayed", &holder),
+        "{}",
+        cluster.name
+    );
     cluster.put(follower, &format!("/v1/session/destroy/{holder}"), "");
     let destroyed = Stopwatch::start();
     cluster.put(follower, "/v1/kv/kept", "kept");
@@ -121,13 +149,19 @@ fn the_leader_dies(cluster: &mut Cluster) {
     let elected = Stopwatch::start();
     cluster.took("a new leader", died.elapsed(), SECOND..8 * SECOND);
     assert_ne!(cluster.leader(), leader, "{}", cluster.name);
-    assert!(!acquire(cluster, follower, &next), "{}", cluster.name);
+    assert!(
+        !acquire(cluster, follower, "delayed", &next),
+        "{}",
+        cluster.name
+    );
     state_goes_on(cluster, follower, (&next, destroyed), (&ttl, elected));
 }
 
 /// Lock-delays go on, and TTLs start anew.
 fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: (&str, Stopwatch)) {
-    cluster.until("the lock-delay is over", || acquire(cluster, agent, next.0));
+    cluster.until("the lock-delay is over", || {
+        acquire(cluster, agent, "delayed", next.0)
+    });
     cluster.took(
         "the lock-delay of 15 s",
         next.1.elapsed(),
@@ -144,8 +178,8 @@ fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: 
     );
 }
 
-fn acquire(cluster: &Cluster, agent: usize, session: &str) -> bool {
-    let acquire = Request::put(&format!("/v1/kv/delayed?acquire={session}"), "x");
+fn acquire(cluster: &Cluster, agent: usize, key: &str, session: &str) -> bool {
+    let acquire = Request::put(&format!("/v1/kv/{key}?acquire={session}"), "x");
     let acquired = cluster.asks(agent, &acquire);
     acquired.is_some_and(|acquired| text(&acquired).trim() == "true")
 }

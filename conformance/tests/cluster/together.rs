@@ -3,6 +3,8 @@
 use std::time::Duration;
 
 use proconsul_conformance::time::Stopwatch;
+use proconsul_conformance::wire::Reply;
+use serde_json::Value;
 
 use crate::agents::{AGENTS, CLIENT, Cluster, header, text};
 use crate::held;
@@ -19,6 +21,10 @@ held! {
     the_servers_are_known_everywhere
     agents_say_who_they_are
     services_are_the_agents_own
+    catalogs_tell_the_consistency
+    snapshots_are_the_leaders
+    a_wait_ends_everywhere
+    events_reach_all_agents
 }
 
 /// No answer tells which agent was asked.
@@ -161,7 +167,7 @@ fn sessions_are_of_the_agent_that_is_asked(cluster: &Cluster) {
         let other = (agent + 1) % AGENTS;
         let info = text(&cluster.get(other, &format!("/v1/session/info/{session}")));
         let own = text(&cluster.get(agent, "/v1/agent/self"));
-        let own: serde_json::Value = serde_json::from_str(&own).expect("JSON");
+        let own: Value = serde_json::from_str(&own).expect("JSON");
         let name = own["Config"]["NodeName"].as_str().expect("it has a name");
         assert!(
             info.contains(&format!(r#""Node":"{name}""#)),
@@ -257,7 +263,7 @@ fn agents_say_who_they_are(cluster: &Cluster) {
     let number = cluster.leader();
     for agent in 0..AGENTS {
         let own = text(&cluster.get(agent, "/v1/agent/self"));
-        let own: serde_json::Value = serde_json::from_str(&own).expect("JSON");
+        let own: Value = serde_json::from_str(&own).expect("JSON");
         let (consul, raft) = (&own["Stats"]["consul"], &own["Stats"]["raft"]);
         if agent == CLIENT {
             assert_eq!(consul["known_servers"], "3", "{}: {consul}", cluster.name);
@@ -331,5 +337,84 @@ fn services_are_the_agents_own(cluster: &Cluster) {
     );
     for agent in [CLIENT, follower] {
         cluster.put(agent, "/v1/agent/service/deregister/web2", "");
+    }
+}
+
+/// Keys, sessions and coordinates do not.
+fn catalogs_tell_the_consistency(cluster: &Cluster) {
+    let told = |agent, target: &str| {
+        header(
+            &cluster.get(agent, target),
+            "X-Consul-Effective-Consistency",
+        )
+    };
+    for agent in 0..AGENTS {
+        for (asked, expected) in [
+            ("", "leader"),
+            ("?stale", "stale"),
+            ("?consistent", "consistent"),
+        ] {
+            for of in ["catalog/nodes", "health/state/any", "query"] {
+                let told = told(agent, &format!("/v1/{of}{asked}"));
+                assert_eq!(told.as_deref(), Some(expected), "{}: {of}", cluster.name);
+            }
+            for of in ["kv/all", "session/list", "coordinate/nodes"] {
+                assert_eq!(told(agent, &format!("/v1/{of}{asked}")), None, "{of}");
+            }
+        }
+    }
+}
+
+fn snapshots_are_the_leaders(cluster: &Cluster) {
+    for agent in 0..AGENTS {
+        let archive = cluster.get(agent, "/v1/snapshot");
+        let contact = header(&archive, "X-Consul-LastContact");
+        assert_eq!((archive.status, contact.as_deref()), (200, Some("0")));
+    }
+}
+
+/// An index that is not there yet is waited for, and the answer has the one that is.
+fn a_wait_ends_everywhere(cluster: &Cluster) {
+    let index = |reply: &Reply| -> u64 {
+        let index = header(reply, "X-Consul-Index").expect("a read has one");
+        index.parse().expect("it is a number")
+    };
+    let ahead = index(&cluster.get(0, "/v1/kv/all")) + 1000;
+    let began = Stopwatch::start();
+    let waits = [0, 1, 2, 3]
+        .map(|agent| cluster.asked(agent, &format!("/v1/kv/all?index={ahead}&wait=1s")));
+    for wait in waits {
+        let answer = wait.join().expect("it ends").expect("it is answered");
+        assert!(
+            answer.status == 200 && index(&answer) < ahead,
+            "{}",
+            cluster.name
+        );
+        assert!(
+            began.elapsed() >= Duration::from_secs(1),
+            "{}",
+            cluster.name
+        );
+    }
+}
+
+fn events_reach_all_agents(cluster: &Cluster) {
+    let [follower, _] = cluster.followers();
+    let fired = text(&cluster.put(follower, "/v1/event/fire/deploy", "now"));
+    let fired: Value = serde_json::from_str(&fired).expect("it is JSON");
+    assert_eq!(fired["LTime"], 0, "{}", cluster.name);
+    let listed = |agent| -> Option<Value> {
+        let list = text(&cluster.get(agent, "/v1/event/list?name=deploy"));
+        let list: Vec<Value> = serde_json::from_str(&list).expect("it is a list");
+        list.into_iter().find(|event| event["ID"] == fired["ID"])
+    };
+    for agent in 0..AGENTS {
+        cluster.until("the event comes", || listed(agent).is_some());
+    }
+    let first = listed(0).expect("it came");
+    for agent in 1..AGENTS {
+        let there = listed(agent).expect("it came");
+        assert_eq!(there["LTime"], first["LTime"], "{}", cluster.name);
+        assert_eq!(there["Payload"], first["Payload"], "{}", cluster.name);
     }
 }

@@ -1,10 +1,12 @@
-//! DNS of a real 1.8.7 and of the emulator: random questions over one catalog (cluster.md 6).
+//! DNS of a real 1.8.7 and of the emulator, over one catalog (cluster.md 6): the rows of the contract, and random questions.
 //!
 //! `CONFORMANCE_QUESTIONS` sets how many (default 2,000), `CONFORMANCE_SEED` which (default 1).
 
 mod catalog;
 mod questions;
+mod rows;
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
 
@@ -68,22 +70,32 @@ fn difference(real: SocketAddr, own: SocketAddr, asked: &Asked) -> Option<String
     Some(format!("{asked:?}\nConsul: {real:#?}\nproconsul: {own:#?}"))
 }
 
-#[test]
-fn answers_are_those_of_a_real_consul() {
-    let Some(binary) = left_out::consul() else {
-        return;
-    };
+/// A server with the catalog, for as long as it is kept.
+struct Served {
+    dns: SocketAddr,
+    _kept: Box<dyn Any>,
+}
+
+fn real() -> Option<Served> {
+    let binary = left_out::consul()?;
+    let port = free_port();
     let agent = Agent {
-        arguments: vec![format!("-dns-port={}", free_port()), "-node=n0".to_owned()],
+        arguments: vec![format!("-dns-port={port}"), "-node=n0".to_owned()],
         ..Agent::default()
     };
     let target = consul::start(&binary, &agent).unwrap_or_else(|error| panic!("{error}"));
     if target.facts().version.to_string() != Version::V1_8_7.to_string() {
         left_out::test("a Consul 1.8.7");
-        return;
+        return None;
     }
-    let port = agent.arguments[0].trim_start_matches("-dns-port=").parse();
-    let real = SocketAddr::from(([127, 0, 0, 1], port.expect("it was a port")));
+    catalog::register(target.shared_address().expect("one agent serves"));
+    Some(Served {
+        dns: SocketAddr::from(([127, 0, 0, 1], port)),
+        _kept: Box::new(target),
+    })
+}
+
+fn own() -> Served {
     let config = Config {
         version: Version::V1_8_7,
         node_name: "n0".to_owned(),
@@ -91,14 +103,36 @@ fn answers_are_those_of_a_real_consul() {
     };
     let server = proconsul::Server::builder().config(config).dns().start();
     let server = server.expect("there is a free port");
-    let http = Address::parse(&server.addr().to_string()).expect("it is an address");
-    catalog::register(target.shared_address().expect("one agent serves"));
-    catalog::register(&http);
+    catalog::register(&Address::parse(&server.addr().to_string()).expect("it is an address"));
+    Served {
+        dns: server.dns_addr(),
+        _kept: Box::new(server),
+    }
+}
+
+#[test]
+fn ours_holds_the_rows() {
+    rows::hold(own().dns);
+}
+
+#[test]
+fn a_real_one_holds_the_rows() {
+    if let Some(real) = real() {
+        rows::hold(real.dns);
+    }
+}
+
+#[test]
+fn answers_are_those_of_a_real_consul() {
+    let Some(real) = real() else {
+        return;
+    };
+    let own = own();
     let mut random = questions::Random::new(number("CONFORMANCE_SEED", 1));
     let count = number("CONFORMANCE_QUESTIONS", QUESTIONS);
     let questions = (0..count).map(|_| questions::draw(&mut random));
     let differences: Vec<_> = questions
-        .filter_map(|asked| difference(real, server.dns_addr(), &asked))
+        .filter_map(|asked| difference(real.dns, own.dns, &asked))
         .collect();
     let (first, many) = (differences.iter().take(3), differences.len());
     let first: Vec<_> = first.cloned().collect();

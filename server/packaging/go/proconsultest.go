@@ -48,6 +48,9 @@ type Server struct {
 	Address string
 	// URL is the URL of Consul's API.
 	URL string
+	// DNSAddress is host and port of DNS, over UDP and TCP; empty where the server answers none: in this process, or at a Port
+	// other than 8500.
+	DNSAddress string
 	// HTTPSURL is the URL of Consul's API over HTTPS, with the option HTTPS.
 	HTTPSURL string
 	// CAFile is the file with the certificate of the authority that has signed the server's, with the option HTTPS.
@@ -411,7 +414,7 @@ func start(t testing.TB, chosen settings) (*Server, error) {
 	}
 	server := &Server{
 		Controls: Controls{url: "http://" + said.Control + "/proconsul/v1", client: reaching(dialing(said.Control), true)},
-		Address:  said.HTTP, URL: "http://" + said.HTTP, consul: reaching(dialing(said.HTTP), false),
+		Address:  said.HTTP, URL: "http://" + said.HTTP, DNSAddress: said.DNS, consul: reaching(dialing(said.HTTP), false),
 		from: binary, advice: fmt.Sprintf("install the binary of %s, or name it with %s", Version, Binary), log: process.log, end: process.stop,
 	}
 	server.dial = func(ctx context.Context, agent int) (net.Conn, error) {
@@ -429,8 +432,8 @@ func start(t testing.TB, chosen settings) (*Server, error) {
 
 // Where a server says that it listens.
 type ports struct {
-	Control, HTTP, HTTPS string
-	CAFile               string `json:"https_ca_file"`
+	Control, HTTP, HTTPS, DNS string
+	CAFile                    string `json:"https_ca_file"`
 }
 
 // Waits until the server says where it listens.

@@ -52,6 +52,8 @@ export class Server extends Controls {
   readonly url: string;
   /** The URLs of Consul's API of each agent, the one above first. Those of joined datacenters follow. */
   readonly agentUrls: string[];
+  /** Host and port of DNS, over UDP and TCP; empty where the server answers none: in this process, or at a `port` other than 8500. */
+  readonly dnsAddress: string;
   /** The URL of Consul's API over HTTPS; empty without `https`. */
   readonly httpsUrl: string;
   /** The file with the certificate of the authority that has signed the server's; empty without `https`. */

@@ -86,6 +86,7 @@ export class ServerProcess extends Server {
     const others = Object.values(ports.datacenters ?? {});
     this.agentUrls = [ports.agents ?? [ports.http], ...others].flat().map((address) => `http://${address}`);
     this.controlUrl = `http://${ports.control}/proconsul/v1`;
+    this.dnsAddress = ports.dns ?? "";
     this.httpsUrl = ports.https ? `https://${ports.https}` : "";
     this.caFile = ports.https_ca_file ?? "";
     return binary;

@@ -47,6 +47,7 @@ function hasFailed(context) {
  * `ask(method, target, body)` returns the status, the type and the text of a response of the control plane.
  */
 export class Server extends Controls {
+  dnsAddress = "";
   httpsUrl = "";
   caFile = "";
   agent = new http.Agent();

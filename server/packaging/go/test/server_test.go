@@ -1,6 +1,8 @@
 package test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -265,4 +267,38 @@ func TestAnAgentThatIsNotThereIsNamed(t *testing.T) {
 	f := &fake{}
 	said := f.run(func() { proconsultest.Start(f, proconsultest.WithAgents("3")).AgentAddress(3) })
 	expect(t, said, "there is no agent 3: the server has 3, counted from 0")
+}
+
+func TestGosResolverFindsServices(t *testing.T) {
+	server := proconsultest.Start(t)
+	client, err := api.NewClient(&api.Config{Address: server.Address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &api.AgentService{Service: "web", Port: 80, Tags: []string{"v1"}}
+	_, err = client.Catalog().Register(&api.CatalogRegistration{Node: "n1", Address: "10.0.0.1", Service: service}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, network := range []string{"udp", "tcp"} {
+		resolver := net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, server.DNSAddress)
+		}}
+		addresses, err := resolver.LookupHost(t.Context(), "v1.web.service.consul.")
+		if err != nil || len(addresses) != 1 || addresses[0] != "10.0.0.1" {
+			t.Errorf("%s: %v, %v", network, addresses, err)
+		}
+		_, instances, err := resolver.LookupSRV(t.Context(), "web", "tcp", "service.consul.")
+		if err != nil || len(instances) != 1 || *instances[0] != (net.SRV{Target: "n1.node.dc1.consul.", Port: 80, Priority: 1, Weight: 1}) {
+			t.Errorf("%s: %v, %v", network, instances, err)
+		}
+		names, err := resolver.LookupAddr(t.Context(), "10.0.0.1")
+		if err != nil || len(names) != 1 || names[0] != "n1.node.dc1.consul." {
+			t.Errorf("%s: %v, %v", network, names, err)
+		}
+		var missing *net.DNSError
+		if _, err := resolver.LookupHost(t.Context(), "none.service.consul."); !errors.As(err, &missing) || !missing.IsNotFound {
+			t.Errorf("%s: %v", network, err)
+		}
+	}
 }

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import dns from "node:dns";
 import fs from "node:fs";
 import https from "node:https";
 import net from "node:net";
@@ -75,6 +76,18 @@ test("data, ACLs and HTTPS are options", async () => {
     fs.rmSync(folder, { recursive: true });
   }
   assert.ok(!fs.existsSync(path.dirname(caFile)));
+});
+
+test("Node's resolver finds services", async () => {
+  await on({}, async (server) => {
+    const service = { Node: "n1", Address: "10.0.0.1", Service: { Service: "web", Port: 80 } };
+    await fetch(`${server.url}/v1/catalog/register`, { method: "PUT", body: JSON.stringify(service) });
+    const resolver = new dns.promises.Resolver();
+    resolver.setServers([server.dnsAddress]);
+    assert.deepEqual(await resolver.resolve4("web.service.consul"), ["10.0.0.1"]);
+    const found = await resolver.resolveSrv("web.service.consul");
+    assert.deepEqual(found, [{ name: "n1.node.dc1.consul", port: 80, priority: 1, weight: 1 }]);
+  });
 });
 
 inBothWays("states, archives and keys are data", async (inProcess) => {

@@ -47,6 +47,18 @@ def test_a_server_is_what_its_arguments_say(monkeypatch, tmp_path):
         assert server.server()["node"] == "of-a-folder"
 
 
+def test_dns_is_answered():
+    question = b"\0\7\1\0\0\1\0\0\0\0\0\0\6consul\0\0\2\0\1"  # the servers of the domain
+    with proconsul.Server() as server, socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+        client.settimeout(10)
+        host, port = server.dns_address.rsplit(":", 1)
+        client.sendto(question, (host, int(port)))
+        answer = client.recv(512)
+    assert answer[:2] == question[:2]
+    assert answer[3] & 0xF == 0
+    assert b"\4node\3dc1" in answer
+
+
 def test_data_acls_and_https_are_options(tmp_path):
     keys = tmp_path / "keys.json"
     keys.write_text('[{"key": "color", "flags": 0, "value": "cmVk"}]')

@@ -179,6 +179,8 @@ class Server(Controls):
         self.agent_urls = [f"http://{address}" for address in addresses]
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
+        #: Host and port of DNS, over UDP and TCP; empty where the server answers none: at a `port` other than 8500.
+        self.dns_address = self._ports.get("dns", "")
         #: The URL of Consul's API over HTTPS; empty without `https`.
         self.https_url = f"https://{self._ports['https']}" if "https" in self._ports else ""
         #: The file with the certificate of the authority that has signed the server's; empty without `https`.
@@ -336,6 +338,11 @@ class AsyncServer(AsyncControls):
     def agent_urls(self) -> list[str]:
         """The URLs of Consul's API of each agent, the one above first. Those of joined datacenters follow."""
         return self.sync.agent_urls
+
+    @property
+    def dns_address(self) -> str:
+        """Host and port of DNS, over UDP and TCP; empty where the server answers none: at a `port` other than 8500."""
+        return self.sync.dns_address
 
     @property
     def https_url(self) -> str:

@@ -27,6 +27,9 @@ interface Backend extends AutoCloseable {
     /** Host and port of Consul's API of each agent. */
     List<String> agentAddresses();
 
+    /** Host and port of DNS, or null. */
+    String dnsAddress();
+
     /** Host and port of Consul's API over HTTPS, or null. */
     String httpsAddress();
 

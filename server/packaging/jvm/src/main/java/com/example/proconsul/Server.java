@@ -207,6 +207,11 @@ public final class Server extends Controls implements AutoCloseable {
         return backend.agentAddresses();
     }
 
+    /** Host and port of DNS, over UDP and TCP; empty where the server answers none: in this process, or at a port other than 8500. */
+    public Optional<String> dnsAddress() {
+        return Optional.ofNullable(backend.dnsAddress());
+    }
+
     /** The URL of Consul's API over HTTPS, where {@link Builder#https} was called. */
     public Optional<String> httpsUrl() {
         return Optional.ofNullable(backend.httpsAddress()).map(found -> "https://" + found);

@@ -148,6 +148,11 @@ final class ServerModule implements Backend {
     }
 
     @Override
+    public String dnsAddress() {
+        return null;
+    }
+
+    @Override
     public String httpsAddress() {
         return null;
     }

@@ -132,6 +132,11 @@ final class ServerProcess implements Backend {
     }
 
     @Override
+    public String dnsAddress() {
+        return (String) addresses.get("dns");
+    }
+
+    @Override
     public String httpsAddress() {
         return (String) addresses.get("https");
     }

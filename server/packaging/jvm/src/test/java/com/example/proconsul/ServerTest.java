@@ -24,6 +24,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import javax.naming.NamingException;
+import javax.naming.directory.Attributes;
+import javax.naming.directory.InitialDirContext;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,6 +67,16 @@ class ServerTest {
             assertTrue(server.httpsUrl().orElseThrow().startsWith("https://127.0.0.1:"));
         }
         assertFalse(Files.exists(authority.getParent()));
+    }
+
+    @Test
+    void javasResolverFindsNodes() throws NamingException {
+        try (Server server = Server.builder().start()) {
+            String resolver = "dns://" + server.dnsAddress().orElseThrow();
+            String name = (String) server.server().get("node");
+            Attributes found = new InitialDirContext().getAttributes(resolver + "/consul", new String[] {"NS"});
+            assertEquals(name + ".node.dc1.consul.", found.get("NS").get());
+        }
     }
 
     @Test
