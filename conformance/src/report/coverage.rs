@@ -143,7 +143,7 @@ pub(super) fn table(cases: &[&Case], deviations: [&Deviations; 2], asked: &[Aske
 /// How the claims about a release are known: those that were asked, and of each line the last that began or ended a claim.
 pub(super) fn by_release(cases: &[&Case], asked: &[Asked]) -> String {
     let mut text = String::from(
-        "\nHow the claims about a release are known: each that was asked, and of each line the last that changed a claim.\n\n| release | claims | seen there | read | inferred |\n|---|---|---|---|---|\n",
+        "\nHow the claims about a release are known, for the releases that were asked and for the last of each line that changed a claim:\n\n| release | claims | seen there | read | inferred |\n|---|---|---|---|---|\n",
     );
     let is_bound = |case: &Case| case.since > Version::V1_8 || case.until.is_some();
     let turns = cases
@@ -156,7 +156,9 @@ pub(super) fn by_release(cases: &[&Case], asked: &[Asked]) -> String {
         .into_iter()
         .map(|turn| ((turn.major, turn.minor), turn))
         .collect();
-    let asked_for = asked.iter().filter_map(|asked| asked.version.parse().ok());
+    let asked_for = asked
+        .iter()
+        .map(|asked| asked.version.parse().expect("a release was asked"));
     let releases: BTreeSet<Version> = of_lines.into_values().chain(asked_for).collect();
     for release in releases {
         let own = cases
@@ -182,7 +184,7 @@ pub(super) fn by_release(cases: &[&Case], asked: &[Asked]) -> String {
     }
     line(
         &mut text,
-        "\nRead: documents date the claim, or nobody saw it. Inferred: seen on another release, and no document that was found says that this one differs.",
+        "\nRead: a document says so. Inferred: it was seen on another release, and no document that was found says that this one differs.",
     );
     text
 }

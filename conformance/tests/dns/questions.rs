@@ -109,13 +109,10 @@ const SIZES: [Option<u16>; 9] = [
     Some(65_535),
 ];
 const FLAGS: [u16; 6] = [0x0100, 0x0100, 0x0000, 0x0110, 0x07b0, 0x2100];
-/// A network of the client, and a cookie.
-const OPTIONS: [&[u8]; 4] = [
-    b"",
-    b"",
-    b"\0\x08\0\x07\0\x01\x18\0\x01\x02\x03",
-    b"\0\x0a\0\x08abcdefgh",
-];
+/// A network of the client.
+pub(crate) const SUBNET: &[u8] = b"\0\x08\0\x07\0\x01\x18\0\x01\x02\x03";
+/// The network, and a cookie.
+const OPTIONS: [&[u8]; 4] = [b"", b"", SUBNET, b"\0\x0a\0\x08abcdefgh"];
 
 /// Random numbers from a seed (the generator of SplitMix64).
 pub(crate) struct Random(u64);

@@ -3,16 +3,12 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use proconsul_conformance::cases::clusters::CLAIMS;
+use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_testing::DnsQuestion;
 
 use crate::answer;
 use crate::catalog::MANY;
-use crate::questions::Asked;
-
-const AREA: &str = "dns/";
-/// A network of the client.
-const SUBNET: &[u8] = b"\0\x08\0\x07\0\x01\x18\0\x01\x02\x03";
+use crate::questions::{Asked, SUBNET};
 
 /// The questions of each claim, by the last part of its id: a line that is not indented, and the lines of its answer.
 fn claims() -> BTreeMap<&'static str, Vec<(&'static str, Vec<&'static str>)>> {
@@ -58,23 +54,30 @@ fn question(line: &'static str) -> Asked {
     asked
 }
 
-/// The lines of an answer: how it ended, and its records, of which each comes once, with how often it is there.
+/// The lines of an answer, which has the question as it was asked, or none: how it ended, and its records, of which each comes once, with how often it is there.
 fn lines(server: SocketAddr, asked: &Asked) -> Vec<String> {
     let answer = answer(server, asked);
-    let head = answer.head.split(',').next().map(str::to_owned);
+    let head = match answer.head.split_once(", ") {
+        None => format!("{}, no question", answer.head),
+        Some((head, question)) => {
+            let name = asked.question.name.trim_end_matches('.');
+            assert_eq!(question, format!("{name}. {}", asked.question.kind));
+            head.to_owned()
+        }
+    };
     let records = answer.records.chunk_by(|one, next| one == next);
     let records = records.map(|same| match same {
         [one] => one.clone(),
         many => format!("{} x {}", many.len(), many[0]),
     });
-    head.into_iter().chain(records).collect()
+    std::iter::once(head).chain(records).collect()
 }
 
 /// Holds all claims about DNS against a server with the catalog.
 pub(crate) fn hold(server: SocketAddr) {
     let mut left = claims();
     for claim in CLAIMS {
-        let Some(name) = claim.id.strip_prefix(AREA) else {
+        let Some(name) = claim.id.strip_prefix(AREAS[2]) else {
             continue;
         };
         let questions = left.remove(name);

@@ -1,8 +1,6 @@
 module example.com/proconsul/proconsultest/test
 
-go 1.26.9
-
-toolchain go1.27.3
+go 1.27.3
 
 require (
 	example.com/proconsul/proconsultest v0.0.0

@@ -45,12 +45,13 @@ pub(super) fn check(body: &ConfigValue, version: Version) -> Checked {
 
 fn check_listener(listener: &ConfigValue, version: Version) -> Checked {
     let protocol = listener.text("Protocol");
-    // The later text is unknown.
-    let later: &[&str] = match version.has(Behaviour::ConfigTwoOne) {
-        true => &["http2", "grpc"],
-        false => &[],
+    let is_known = match protocol {
+        "tcp" | "http" => true,
+        "http2" | "grpc" => version.has(Behaviour::ConfigTwoOne),
+        _ => false,
     };
-    if !matches!(protocol, "tcp" | "http") && !later.contains(&protocol) {
+    // The text of 2.1 is unknown.
+    if !is_known {
         return Err(format!(
             "unsupported listener protocol \"{protocol}\", must be one of 'tcp', or 'http'"
         ));

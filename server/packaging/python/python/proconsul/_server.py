@@ -179,7 +179,7 @@ class Server(Controls):
         self.agent_urls = [f"http://{address}" for address in addresses]
         #: The URL of the control plane.
         self.control_url = f"http://{self._ports['control']}/proconsul/v1"
-        #: Host and port of DNS, over UDP and TCP; empty where the server answers none: at a `port` other than 8500.
+        #: Host and port of DNS, over UDP and TCP; empty where the server answers none: as WebAssembly, or at a `port` other than 8500.
         self.dns_address = self._ports.get("dns", "")
         #: The URL of Consul's API over HTTPS; empty without `https`.
         self.https_url = f"https://{self._ports['https']}" if "https" in self._ports else ""
@@ -341,7 +341,7 @@ class AsyncServer(AsyncControls):
 
     @property
     def dns_address(self) -> str:
-        """Host and port of DNS, over UDP and TCP; empty where the server answers none: at a `port` other than 8500."""
+        """Host and port of DNS, over UDP and TCP; empty where the server answers none: as WebAssembly, or at a `port` other than 8500."""
         return self.sync.dns_address
 
     @property
