@@ -72,23 +72,27 @@ fn what_is_selected_stays_selected() {
     };
     let id = page.session("worker-a");
     page.acquire("job", &id);
-    // The texts that a view shows last, when its data is complete.
-    for (view, selected, complete) in [
+    // The names that a view shows last, when its data is complete: later, what is selected would be drawn again.
+    for (view, place, complete) in [
         (
             format!("dc1/sessions?id={id}"),
-            ".pane dd .mono",
+            ".pane",
             ["Expires in", "Holds 1 key"].as_slice(),
         ),
         (
             "dc1/kv?key=job".to_owned(),
-            ".card dd .mono",
-            &["Node", "Expires in", "Waiting for it"],
+            ".card",
+            &["Node", "Held since", "Expires in", "Waiting for it"],
         ),
     ] {
         page.open(&view);
-        for text in complete {
-            page.sees(text);
+        // A list beside it has columns of the same names.
+        for name in complete {
+            page.until(&format!(
+                "[...document.querySelectorAll('{place} :is(dt, h3)')].some((one) => one.textContent === '{name}')"
+            ));
         }
+        let selected = format!("{place} dd .mono");
         page.until(&format!(
             "document.querySelector('{selected}')?.textContent === '{id}'"
         ));
