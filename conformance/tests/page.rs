@@ -24,17 +24,6 @@ fn frame(width: u32, page: &str) -> String {
     )
 }
 
-fn browser() -> Option<&'static str> {
-    let runs = |name: &&str| left_out::succeeds(Command::new(name).arg("--version"));
-    let found = ["chromium", "chromium-browser", "google-chrome"]
-        .into_iter()
-        .find(runs);
-    if found.is_none() {
-        left_out::test("chromium");
-    }
-    found
-}
-
 /// A file that is deleted with the test.
 struct Page(PathBuf);
 
@@ -86,7 +75,7 @@ fn page() -> String {
 
 #[test]
 fn nothing_sticks_out_to_the_side() {
-    let Some(browser) = browser() else {
+    let Some(browser) = left_out::browser() else {
         return;
     };
     let page = page().replace("</body>", &format!("{PROBE}</body>"));

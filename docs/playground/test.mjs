@@ -28,7 +28,7 @@ const { port } = files.address();
 
 const profile = mkdtempSync(join(tmpdir(), "proconsul-playground-"));
 const options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,900"];
-const browser = spawn("chromium", [...options, `--user-data-dir=${profile}`], {
+const browser = spawn("chromium-headless-shell", [...options, `--user-data-dir=${profile}`], {
   stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
 });
 const gone = new Promise((resolve) => browser.on("close", resolve));

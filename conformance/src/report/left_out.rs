@@ -148,6 +148,27 @@ pub fn has(program: &str, argument: &str) -> bool {
     runs
 }
 
+/// The name of a browser that speaks Chromium's protocol; without one, the running test is left out.
+///
+/// # Panics
+/// As [`test()`].
+#[must_use]
+pub fn browser() -> Option<&'static str> {
+    // The first lacks the windows of a desktop, and takes a third of the processor time.
+    let names = [
+        "chromium-headless-shell",
+        "chromium",
+        "chromium-browser",
+        "google-chrome",
+    ];
+    let runs = |name: &&str| succeeds(Command::new(name).arg("--version"));
+    let found = names.into_iter().find(runs);
+    if found.is_none() {
+        test("chromium");
+    }
+    found
+}
+
 /// Whether the running test may install packages of other languages; if not, it is left out.
 ///
 /// # Panics

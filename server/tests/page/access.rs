@@ -88,6 +88,18 @@ fn full(page: &mut Page) -> Vec<String> {
     .collect()
 }
 
+/// What axe-core finds on the page that is serious or worse.
+fn serious(page: &mut Page, axe: &str) -> impl Iterator<Item = String> + use<> {
+    page.eval(axe);
+    let found = page.eval(
+        "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+            .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' | ')}`))",
+    );
+    let found: Vec<String> = serde_json::from_value(found).expect("a list of texts");
+    found.into_iter()
+}
+
 #[test]
 fn every_view_fits_and_is_accessible_in_both_themes() {
     let Some(mut page) = Page::frozen("") else {
@@ -112,17 +124,10 @@ fn every_view_fits_and_is_accessible_in_both_themes() {
             if wide != json!(width) {
                 found.push(format!("{view} {theme} {width}: {wide} pixels wide"));
             }
-            page.eval(&axe);
-            let serious = page.eval(
-                "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
-                    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-                    .map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' | ')}`))",
-            );
-            for one in serious.as_array().map_or(&[][..], Vec::as_slice) {
-                found.push(format!(
-                    "{view} {theme} {width}: {}",
-                    one.as_str().unwrap_or_default()
-                ));
+            // Colors depend on the theme and what is shown on the width: each of both once.
+            if (theme == "light") == (width == 1280) {
+                let serious = serious(&mut page, &axe);
+                found.extend(serious.map(|one| format!("{view} {theme} {width}: {one}")));
             }
             if let Some(folder) = std::env::var_os("PAGE_PICTURES") {
                 let name = view.replace(['/', '?', '='], "_");
@@ -144,12 +149,9 @@ fn a_control_without_a_name_is_found() {
     };
     let Some(axe) = axe() else { return };
     page.eval("document.querySelector('main').append(document.createElement('button'))");
-    page.eval(&axe);
-    let found = page.eval("axe.run().then(({ violations }) => violations.map(({ id }) => id))");
+    let found: Vec<String> = serious(&mut page, &axe).collect();
     assert!(
-        found
-            .as_array()
-            .is_some_and(|all| all.contains(&Value::from("button-name"))),
-        "{found}"
+        found.iter().any(|one| one.starts_with("button-name: ")),
+        "{found:?}"
     );
 }

@@ -48,14 +48,7 @@ impl Browser {
     }
 
     fn start(number: u32) -> Option<Self> {
-        let names = ["chromium", "chromium-browser", "google-chrome"];
-        let found = names
-            .into_iter()
-            .find(|name| left_out::succeeds(Command::new(name).arg("--version")));
-        let Some(name) = found else {
-            left_out::test("chromium");
-            return None;
-        };
+        let name = left_out::browser()?;
         let folder = format!("proconsul-page-{}-{number}", std::process::id());
         let profile = std::env::temp_dir().join(folder);
         let mut process = Command::new(name)
