@@ -30,7 +30,10 @@ const profile = mkdtempSync(join(tmpdir(), "proconsul-playground-"));
 const options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,900"];
 const browser = spawn("chromium-headless-shell", [...options, `--user-data-dir=${profile}`], {
   stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
+  // Debian's program is a script that starts the browser: the whole group is to end.
+  detached: true,
 });
+const endBrowser = () => process.kill(-browser.pid, "SIGKILL");
 const gone = new Promise((resolve) => browser.on("close", resolve));
 
 /** Calls of the browser's own protocol: JSON, each message with a zero byte behind it. */
@@ -95,7 +98,7 @@ try {
   assert.deepEqual(own, [], "no request of the web UI leaves the browser");
   console.log("playground: its examples and the web UI show what the module answers");
 } finally {
-  browser.kill();
+  endBrowser();
   await gone;
   files.close();
   // The browser's other processes end after it, and write to the folder until then.

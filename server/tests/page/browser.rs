@@ -2,12 +2,14 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use proconsul_conformance::report::left_out;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -26,8 +28,9 @@ struct Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // It has ended already if these fail, and the system clears its temporary directory in the end.
-        let _ = self.process.kill();
+        // It has ended already if these fail, and the system clears its temporary directory in the end. Debian's program is a
+        // script that starts the browser: the whole group ends.
+        let _ = kill_process_group(Pid::from_child(&self.process), Signal::KILL);
         let _ = self.process.wait();
         let _ = std::fs::remove_dir_all(&self.profile);
     }
@@ -67,6 +70,7 @@ impl Browser {
             .arg("--disable-backgrounding-occluded-windows")
             .arg(format!("--user-data-dir={}", profile.display()))
             .arg("about:blank")
+            .process_group(0)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
