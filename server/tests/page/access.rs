@@ -8,7 +8,7 @@ use flate2::read::GzDecoder;
 use proconsul::control::Session;
 use proconsul::history::{Filter, Kind};
 use proconsul_conformance::report::left_out;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::support::{Page, send};
 
