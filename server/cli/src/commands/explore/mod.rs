@@ -278,7 +278,7 @@ async fn real(given: &Given, replayed: Option<&Schedule>) -> Result<Option<Arc<R
         return Ok(None);
     };
     let schedule = replayed.ok_or_else(|| misuse("-consul: expected -replay, too"))?;
-    for flag in ["as-version", "session-ttl-min", "change-service"] {
+    for flag in ["as-version", "session-ttl-min"] {
         if given.text(flag).is_some() {
             return Err(misuse(format!("-{flag}: a real Consul is as it is")));
         }

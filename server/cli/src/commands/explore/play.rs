@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use super::contender::{Process, Program};
 use super::proxy::Proxy;
-use super::witness::{Runs, Witness};
+use super::witness::{NODE, Runs, Witness};
 
 /// What a run is made of, beside its schedule.
 #[derive(Clone, Debug)]
@@ -267,24 +267,31 @@ impl Play {
             }
             for service in &self.changed_services {
                 let instance = json!({ "ID": service, "Service": service, "Port": 1024 + number });
-                let body =
-                    json!({ "Node": "explore", "Address": "127.0.0.1", "Service": instance });
-                let body = body.to_string();
-                let request = format!(
-                    "PUT /v1/catalog/register HTTP/1.1\r\nHost: explore\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
-                    body.len()
-                );
-                let mut connection = server.connect();
-                let mut response = Vec::new();
-                let written = connection.write_all(request.as_bytes()).await;
-                let read = connection.read_to_end(&mut response).await;
-                // The run is over when the server closes it.
-                if written.is_ok() && read.is_ok() {
+                let body = json!({ "Node": NODE, "Address": "127.0.0.1", "Service": instance });
+                let registered = match witness {
+                    Some(witness) => witness.register(body.to_string()).await,
+                    None => register(server, &body.to_string()).await,
+                };
+                // The run is over if it is not.
+                if registered.is_some() {
                     server.note(&format!("changed /v1/health/service/{service}"));
                 }
             }
         }
     }
+}
+
+/// Registers a service; `None` if the server closes the connection before it answers.
+async fn register(server: &RuntimeServer, registration: &str) -> Option<()> {
+    let length = registration.len();
+    let request = format!(
+        "PUT /v1/catalog/register HTTP/1.1\r\nHost: explore\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{registration}",
+    );
+    let mut connection = server.connect();
+    let mut response = Vec::new();
+    connection.write_all(request.as_bytes()).await.ok()?;
+    connection.read_to_end(&mut response).await.ok()?;
+    Some(())
 }
 
 /// Returns why a run on a real Consul cannot go on. Without such a Consul it never ends.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -29,6 +29,9 @@ use super::seen::{Because, Row, Seen, Session};
 const MARGIN: Duration = Duration::from_millis(50);
 /// The longest lock-delay that has an effect (session.md 3.2).
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
+
+/// The node of services that change.
+pub(super) const NODE: &str = "explore";
 
 /// The runs on one Consul, one at a time.
 #[derive(Debug)]
@@ -76,6 +79,8 @@ pub(super) struct Witness {
     index: AtomicU64,
     /// The longest lock-delay of the run's sessions, in nanoseconds.
     lock_delay: AtomicU64,
+    /// Whether a service has been registered.
+    has_service: AtomicBool,
     /// Why the run is not what the schedule wants.
     failure: Mutex<Option<String>>,
 }
@@ -88,11 +93,12 @@ impl Witness {
             engine,
             index: AtomicU64::default(),
             lock_delay: AtomicU64::default(),
+            has_service: AtomicBool::default(),
             failure: Mutex::default(),
         }
     }
 
-    /// Removes the keys and sessions that the run has made, and waits until its lock-delays are over.
+    /// Removes the keys, sessions and services that the run has made, and waits until its lock-delays are over.
     async fn tidy(&self) -> Result<(), String> {
         let mut seen = self.seen.lock().await;
         seen.is_over = true;
@@ -106,6 +112,11 @@ impl Witness {
             if done.status() != StatusCode::OK {
                 return Err(refused(&target, &done));
             }
+        }
+        if self.has_service.load(Ordering::Relaxed) {
+            let node = Bytes::from(json!({ "Node": NODE }).to_string());
+            let target = "/v1/catalog/deregister";
+            self.consul.send(request(Method::PUT, target, node)).await?;
         }
         let now = time::elapsed();
         let last = seen.delays.values().max();
@@ -215,17 +226,28 @@ impl Witness {
             Change::DeleteKey(key) => self.put(Method::DELETE, &path_of(key), Bytes::new()).await,
             Change::FailNode => self.fail_node().await,
         };
-        if let Err(error) = done {
-            self.failure.lock().get_or_insert(error);
-        }
+        self.keep_failure(done);
     }
 
     /// Writes a key, as somebody who is no contender.
     pub(super) async fn put_key(&self, key: &str, value: String) {
         let done = self.put(Method::PUT, &path_of(key), value.into()).await;
+        self.keep_failure(done);
+    }
+
+    /// Registers a service on [`NODE`]; `None` if Consul does not do it.
+    pub(super) async fn register(&self, registration: String) -> Option<()> {
+        self.has_service.store(true, Ordering::Relaxed);
+        let done = self.put(Method::PUT, "/v1/catalog/register", registration.into());
+        self.keep_failure(done.await)
+    }
+
+    fn keep_failure(&self, done: Result<(), String>) -> Option<()> {
         if let Err(error) = done {
             self.failure.lock().get_or_insert(error);
+            return None;
         }
+        Some(())
     }
 
     async fn put(&self, method: Method, target: &str, body: Bytes) -> Result<(), String> {

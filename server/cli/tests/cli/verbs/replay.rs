@@ -46,6 +46,9 @@ while :; do
 done
 "#;
 
+/// Waits for an index that a service will never have, whatever changes.
+const BLIND: &str = r#"curl -s "$api/health/service/config?index=1000000000" >/dev/null"#;
+
 const DESTROYED: &str = "contenders 2\na write 1 after acquire 1: destroy-sessions a\n";
 
 /// Replays a schedule, and returns what is printed and the exit code.
@@ -67,9 +70,13 @@ fn replay(name: &str, program: &str, schedule: &str, flags: &[&str]) -> (String,
 }
 
 /// Replays a schedule on a server of ours and on a real Consul, if there is one. Returns what the latter prints.
-fn on_both(name: &str, program: &str, code: i32, verdict: &str, flags: &[&str]) -> Option<String> {
+fn on_both(
+    (name, program, schedule): (&str, &str, &str),
+    (code, verdict): (i32, &str),
+    flags: &[&str],
+) -> Option<String> {
     let ours = || {
-        let (printed, ended) = replay(name, program, DESTROYED, flags);
+        let (printed, ended) = replay(name, program, schedule, flags);
         assert!(
             printed.contains(verdict) && ended == Some(code),
             "{printed}"
@@ -89,7 +96,7 @@ fn on_both(name: &str, program: &str, code: i32, verdict: &str, flags: &[&str]) 
     let printed = std::thread::scope(|scope| {
         let on_ours = scope.spawn(ours);
         let name = format!("{name}-real");
-        let (printed, ended) = replay(&name, program, DESTROYED, &flags);
+        let (printed, ended) = replay(&name, program, schedule, &flags);
         assert!(
             printed.contains(verdict) && ended == Some(code),
             "{printed}"
@@ -97,7 +104,7 @@ fn on_both(name: &str, program: &str, code: i32, verdict: &str, flags: &[&str]) 
         on_ours.join().expect("the replay on our server is right");
         printed
     });
-    for left in ["kv/?keys", "session/list"] {
+    for left in ["kv/?keys", "session/list", "health/service/config"] {
         let url = format!("http://{address}/v1/{left}");
         let left = Command::new("curl").args(["-s", &url]).output();
         let left = left.expect("curl is there").stdout;
@@ -112,10 +119,28 @@ fn a_program_that_never_looks_again_is_broken_on_a_real_consul_too() {
     if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
         return;
     }
-    let printed = on_both("broken", BROKEN, 1, "broken: stale-write", &["-runs", "2"]);
+    let printed = on_both(
+        ("broken", BROKEN, DESTROYED),
+        (1, "broken: stale-write"),
+        &["-runs", "2"],
+    );
     if let Some(printed) = printed {
         let (_, last) = printed.split_once("\nConsul ").expect("it is named");
         assert!(last.contains(": 2 of 2 replays break it"), "{printed}");
+    }
+}
+
+#[test]
+fn a_program_that_misses_changes_of_a_service_is_broken_on_a_real_consul_too() {
+    if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
+        return;
+    }
+    let flags = "-runs 1 -change-service config -within 1s -property missed-value";
+    let flags: Vec<&str> = flags.split(' ').collect();
+    let program = ("blind", BLIND, "contenders 1\n");
+    let printed = on_both(program, (1, "broken: missed-value"), &flags);
+    if let Some(printed) = printed {
+        assert!(printed.contains(": 1 of 1 replays break it"), "{printed}");
     }
 }
 
@@ -125,7 +150,7 @@ fn a_program_that_looks_before_it_writes_is_not_broken_on_a_real_consul_either()
         return;
     }
     let flags = ["-runs", "1", "-slack", "4s"];
-    let printed = on_both("right", RIGHT, 0, "not broken", &flags);
+    let printed = on_both(("right", RIGHT, DESTROYED), (0, "not broken"), &flags);
     if let Some(printed) = printed {
         assert!(printed.contains(": 0 of 1 replays break it"), "{printed}");
     }
