@@ -58,6 +58,7 @@ pub const CLAIMS: &[Claim] = &[
     claim("cluster/a-wait-ends-everywhere", "cluster.md 1.17"),
     claim("cluster/events-reach-all-agents", "cluster.md 1.32"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
+    claim("cluster/an-agent-leaves", "cluster.md 1.37, 1.39"),
     claim(
         "cluster/a-client-agent-dies",
         "cluster.md 1.21, 1.33 to 1.35",

@@ -190,10 +190,13 @@ impl Cluster {
         }
     }
 
-    /// Starts an agent again that was killed, with the data that it had.
+    /// Starts an agent again that was killed or has left, with the data that it had.
     pub(crate) fn start(&mut self, agent: usize) {
         match &mut self.processes {
-            Processes::Real(children, started) => children[agent] = started.start(agent),
+            Processes::Real(children, started) => {
+                children[agent].wait().expect("it ends");
+                children[agent] = started.start(agent);
+            }
             Processes::Own(handles) => {
                 let (server, number) = &handles[agent];
                 server.start_agent(*number).expect("it opens");

@@ -12,6 +12,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 held! {
     a_follower_stops
+    an_agent_leaves
     a_client_agent_dies
     the_leader_dies
     the_quorum_is_lost
@@ -56,6 +57,68 @@ fn a_follower_stops(cluster: &Cluster) {
         back,
         Duration::ZERO..5 * SECOND,
     );
+}
+
+/// Its node is deregistered, and with it all its sessions. A server is no peer any more, until it is back.
+fn an_agent_leaves(cluster: &mut Cluster) {
+    let followers = cluster.followers();
+    // The first is the one that the others join.
+    let server = followers.into_iter().max().expect("there are two");
+    let other = cluster.leader();
+    let peers = |cluster: &Cluster| {
+        text(&cluster.get(other, "/v1/status/peers"))
+            .matches(':')
+            .count()
+    };
+    for (agent, delay, left) in [(CLIENT, "8s", 3), (server, "0s", 2)] {
+        let name = cluster.name;
+        let node = cluster.node(agent);
+        let bound = format!(r#"{{"LockDelay":"{delay}","Checks":[]}}"#);
+        let bound = cluster.session(agent, &bound);
+        let next = cluster.session(other, "{}");
+        let key = format!("of-{agent}-that-leaves");
+        assert!(acquire(cluster, agent, &key, &bound), "{name}");
+        let answer = cluster.put(agent, "/v1/agent/leave", "");
+        assert_eq!((answer.status, text(&answer).as_str()), (200, ""), "{name}");
+        // A server answers after some 13 s.
+        let is_free = acquire(cluster, other, &key, &next);
+        assert_eq!(is_free, agent == server, "{name}: its lock-delay");
+        let info = cluster.get(other, &format!("/v1/session/info/{bound}"));
+        assert_eq!(text(&info).trim(), "[]", "{name}");
+        // It may register itself once more before it ends, without its check.
+        let checks = cluster.get(other, &format!("/v1/health/node/{node}"));
+        assert_eq!(text(&checks).trim(), "[]", "{name}");
+        let members = text(&cluster.get(other, "/v1/agent/members"));
+        assert_eq!(
+            members.matches(r#""Status":3"#).count(),
+            1,
+            "{name}: {members}"
+        );
+        let of_node = format!(r#"{{"Node":"{node}"}}"#);
+        let refused = cluster.put(other, "/v1/session/create", &of_node);
+        assert_eq!(refused.status, 500, "{name}");
+        let refused = text(&refused);
+        assert!(refused.contains("Missing "), "{name}: {refused}");
+        assert_eq!(peers(cluster), left, "{name}");
+        cluster.until("its port is closed", || {
+            cluster
+                .asks(agent, &Request::get("/v1/agent/version"))
+                .is_none()
+        });
+        cluster.until("its lock is free", || acquire(cluster, other, &key, &next));
+        cluster.start(agent);
+        let back = cluster.until("it is back", || {
+            let checks = text(&cluster.get(other, &format!("/v1/health/node/{node}")));
+            let raft = text(&cluster.get(other, "/v1/operator/raft/configuration"));
+            checks.contains("alive") && raft.matches(r#""Voter":true"#).count() == 3
+        });
+        cluster.took(
+            "the return of an agent that has left",
+            back,
+            Duration::ZERO..30 * SECOND,
+        );
+        cluster.put(other, &format!("/v1/kv/{key}"), "");
+    }
 }
 
 /// After some six seconds its sessions with serfHealth end, and the others go on. The lock-delay begins then.

@@ -40,7 +40,7 @@ type Agent struct {
 	Runs bool `json:"runs"`
 	// Whether it is cut off from the others.
 	Cut bool `json:"cut"`
-	// Whether the others have marked it as failed.
+	// Whether the others have marked it as failed, or as one that has left.
 	Failed bool `json:"failed"`
 }
 

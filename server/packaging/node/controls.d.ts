@@ -35,7 +35,7 @@ export interface Agent {
   runs: boolean;
   /** Whether it is cut off from the others. */
   cut: boolean;
-  /** Whether the others have marked it as failed. */
+  /** Whether the others have marked it as failed, or as one that has left. */
   failed: boolean;
 }
 

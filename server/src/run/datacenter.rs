@@ -74,6 +74,16 @@ impl Datacenter {
     /// Returns the contexts of its agents.
     pub(super) fn contexts(&self) -> Vec<Context> {
         let engine = self.server.shared_engine();
-        Context::of_agents(&engine, &self.config, self.control().as_ref(), &self.reload)
+        // One of several agents closes its sockets when it leaves, whether tests may control it or not.
+        let has_control = self.config.control || !self.config.is_lone();
+        let control = has_control.then(|| Controls::clone(&self.server));
+        let contexts = Context::of_agents(&engine, &self.config, control.as_ref(), &self.reload);
+        match self.config.control {
+            true => contexts,
+            false => contexts
+                .into_iter()
+                .map(Context::without_control_plane)
+                .collect(),
+        }
     }
 }

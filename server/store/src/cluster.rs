@@ -8,7 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::Change;
-use crate::catalog::registration::Registration;
+use crate::catalog::registration::{Deregistration, Registration};
 use crate::command::Command;
 use crate::command::effects::Note;
 use crate::ordered::OrderedSet;
@@ -58,6 +58,8 @@ pub struct Member {
     pub away: Option<Timestamp>,
     /// Whether the others know that it has failed.
     pub has_failed: bool,
+    /// Whether it has said goodbye. A server that has counts for no majority.
+    pub has_left: bool,
     /// Since when it has had no leader, and how it lost it.
     pub lost: Option<(Timestamp, Loss)>,
 }
@@ -102,6 +104,8 @@ pub enum ClusterCommand {
     Cut(usize, bool),
     /// The process of the agent ends, or starts again with the data that it had.
     Run(usize, bool),
+    /// The agent leaves: its node is deregistered, another leads if it led, and its process ends.
+    Leave(usize),
     /// The agent leads, if it is a server that the others reach.
     Lead(usize),
     /// The datacenter is cut off from all others, or reaches them again.
@@ -204,7 +208,8 @@ impl Cluster {
     }
 
     fn has_quorum(&self) -> bool {
-        let servers = self.members.iter().filter(|member| member.is_server);
+        let votes = |member: &&Member| member.is_server && !member.has_left;
+        let servers = self.members.iter().filter(votes);
         2 * self.electors().len() > servers.count()
     }
 
@@ -337,6 +342,7 @@ impl Command for ClusterCommand {
                     is_cut: false,
                     away: None,
                     has_failed: false,
+                    has_left: false,
                     lost: None,
                 };
                 cluster.members = agents.into_iter().map(member).collect();
@@ -346,12 +352,16 @@ impl Command for ClusterCommand {
                 cluster.change(now, agent, Loss::Silent, |member| member.is_cut = is_cut);
             }
             Self::Run(agent, runs) => {
-                cluster.change(now, agent, Loss::Refused, |member| member.runs = runs);
+                cluster.change(now, agent, Loss::Refused, |member| {
+                    member.runs = runs;
+                    member.has_left &= !runs;
+                });
                 // A process that has just started has never had a leader.
                 if runs && !cluster.has_leader(agent) && agent < cluster.members.len() {
                     cluster.members[agent].lost = Some((now, Loss::Silent));
                 }
             }
+            Self::Leave(agent) => change.leave(agent),
             Self::Part(parts) => {
                 cluster.apart = cluster.apart.filter(|_| parts).or(parts.then_some(now));
                 cluster.changes += 1;
@@ -406,6 +416,26 @@ impl Change<'_> {
         format!("{node} leads")
     }
 
+    /// Lets an agent leave that runs (cluster.md 1.37, 3.10).
+    fn leave(&mut self, agent: usize) {
+        let cluster = &self.store.cluster;
+        let Some(member) = cluster.members.get(agent).filter(|member| member.runs) else {
+            return;
+        };
+        let node = Deregistration::Node(member.node.clone());
+        let successor = cluster.electors().into_iter().find(|other| *other != agent);
+        if let Some(successor) = successor.filter(|_| cluster.leader == Some(agent)) {
+            self.elect(successor);
+        }
+        self.deregister(&node);
+        let cluster = &mut self.store.cluster;
+        cluster.change(self.now, agent, Loss::Refused, |member| {
+            member.runs = false;
+            member.has_failed = true;
+            member.has_left = true;
+        });
+    }
+
     /// Marks an agent as failed or alive, if that is new and there is a leader to write it.
     fn notice(&mut self, agent: usize) -> Option<String> {
         let cluster = &mut self.store.cluster;
@@ -428,6 +458,10 @@ impl Change<'_> {
                 skip_node_update: is_known,
                 ..alive
             });
+        }
+        if !is_known && !has_failed {
+            // It has left, and brings its services with it.
+            self.as_agent(agent, Self::agent_full_sync);
         }
         let words = if has_failed { "has failed" } else { "is alive" };
         Some(format!("{node} {words}"))

@@ -459,3 +459,56 @@ fn consuls_own_call_hands_leadership_over() {
     assert!(server.agent(1).leads());
     assert_eq!(transfer("?id=none").status, 500);
 }
+
+#[test]
+fn an_agent_that_leaves_is_gone_until_it_is_started() {
+    let server = cluster();
+    let web = r#"{"Name":"web","Port":80}"#;
+    put(&server, 0, "/v1/agent/service/register", web);
+    let instances = || get(&server, 1, "/v1/health/service/web").body;
+    assert!(instances().contains("\"web\""));
+    let members = || get(&server, 1, "/v1/agent/members").body;
+    // It leads: another does at once, and counts only those that are left.
+    assert_eq!(put(&server, 0, "/v1/agent/leave", "").status, 200);
+    assert!(server.agent(1).leads());
+    assert_eq!(put(&server, 1, "/v1/kv/k", "1").body, "true");
+    assert_eq!(instances(), "[]");
+    assert!(members().contains("\"Status\":3"), "{}", members());
+    server.advance(20 * SECOND);
+    assert!(
+        !get(&server, 1, "/v1/health/state/critical")
+            .body
+            .contains("alive")
+    );
+    let peers = || {
+        get(&server, 1, "/v1/status/peers")
+            .body
+            .matches(':')
+            .count()
+    };
+    assert_eq!(peers(), 2);
+    server.start_agent(0).expect("its port is kept");
+    server.advance(SECOND);
+    assert!(instances().contains("\"web\""), "it brings its services");
+    assert!(!members().contains("\"Status\":3"));
+    assert_eq!(peers(), 3);
+}
+
+#[test]
+fn the_last_server_that_has_not_left_leads_alone() {
+    let server = cluster();
+    for agent in [0, 2] {
+        assert_eq!(put(&server, agent, "/v1/agent/leave", "").status, 200);
+    }
+    assert_eq!(put(&server, 1, "/v1/kv/k", "1").body, "true");
+    server.kill_agent(1).expect("it closes");
+    server.start_agent(1).expect("its port is kept");
+    server.advance(SECOND);
+    assert_eq!(put(&server, 1, "/v1/kv/k", "2").body, "true");
+    // With all agents of its datacenter the server ends.
+    for agent in [3, 1] {
+        assert_eq!(put(&server, agent, "/v1/agent/leave", "").status, 200);
+    }
+    let ended = server.wait_for(&Filter::of(Kind::Released), PATIENCE);
+    assert!(ended.is_err_and(|error| error.to_string().contains("stopped")));
+}

@@ -78,7 +78,7 @@ pub(crate) const AREAS: &[Area] = &[
             ),
             (
                 "/v1/agent/maintenance /v1/agent/reload /v1/agent/leave",
-                "a reload reads services and checks again, and nothing else; leaving stops the server",
+                "a reload reads services and checks again, and nothing else; leaving stops the server, or of several agents that one",
             ),
             (
                 "/v1/agent/join/<address> /v1/agent/force-leave/<node>",

@@ -27,7 +27,7 @@ pub struct AgentState {
     pub runs: bool,
     /// Whether it is cut off from the others.
     pub is_cut: bool,
-    /// Whether the others have marked it as failed.
+    /// Whether the others have marked it as failed, or as one that has left.
     pub has_failed: bool,
 }
 

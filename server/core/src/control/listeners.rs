@@ -90,6 +90,11 @@ impl Listeners {
         self.is_wanted.load(Ordering::Acquire)
     }
 
+    /// Closes the sockets, which follow on their own.
+    pub(crate) fn close(&self) {
+        self.want(false);
+    }
+
     fn want(&self, open: bool) {
         self.is_wanted.store(open, Ordering::Release);
         self.wanted.notify();

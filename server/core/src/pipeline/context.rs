@@ -203,8 +203,17 @@ impl Context {
         self.configs.get(leader).unwrap_or(&self.config)
     }
 
-    /// Returns the numbers and configurations of the servers.
+    /// Returns the numbers and configurations of the servers that have not left.
     pub(crate) fn servers(&self) -> impl Iterator<Item = (usize, &Config)> {
+        let cluster = self.engine.cluster();
+        self.all_servers().filter(move |(agent, _)| {
+            let member = cluster.members().get(*agent);
+            member.is_none_or(|member| !member.has_left)
+        })
+    }
+
+    /// Returns the numbers and configurations of the servers, those that have left among them.
+    pub(crate) fn all_servers(&self) -> impl Iterator<Item = (usize, &Config)> {
         let agents = self.configs.iter().map(|config| &**config).enumerate();
         agents.filter(|(_, config)| config.server || self.is_lone())
     }

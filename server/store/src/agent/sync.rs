@@ -48,7 +48,7 @@ impl Change<'_> {
 
     /// Makes the catalog agree with the agent: deregisters what the agent does not have, registers what is
     /// missing or different (session.md 4.3).
-    pub(super) fn agent_full_sync(&mut self) {
+    pub(crate) fn agent_full_sync(&mut self) {
         let own = self.store.agent.own();
         let row = self.store.catalog.nodes.get(&own.node);
         if row.is_none_or(|row| row.node != own.by_agent.node) {

@@ -190,7 +190,7 @@ fn wan_members(context: &Context) -> Vec<PoolMember> {
     let of_datacenter = |there: &Context| -> Vec<PoolMember> {
         let is_own = there.config.datacenter == context.config.datacenter;
         let cluster = there.engine.cluster();
-        let servers = there.servers();
+        let servers = there.all_servers();
         let member = |(agent, config): (usize, &Config)| {
             let away = match is_own {
                 true => cluster.members().get(agent).and_then(|member| member.away),
@@ -276,7 +276,7 @@ fn pool_member(
             .map(|(name, value)| (text(name), value)),
         );
         if !members.is_empty() {
-            tags.insert(text("expect"), context.servers().count().to_string());
+            tags.insert(text("expect"), context.all_servers().count().to_string());
         }
     }
     if config.version.has(Behaviour::AgentTagIntentions) && !is_client {
@@ -289,6 +289,7 @@ fn pool_member(
         datacenter: config.datacenter.clone(),
         agent,
         has_failed: members.get(agent).is_some_and(|member| member.has_failed),
+        has_left: members.get(agent).is_some_and(|member| member.has_left),
         name,
         address: config.advertise_address.to_string(),
         port: port.into(),
@@ -301,10 +302,20 @@ struct PoolMember {
     datacenter: String,
     agent: usize,
     has_failed: bool,
+    has_left: bool,
     name: String,
     address: String,
     port: i64,
     tags: Option<Labels>,
+}
+
+/// The number of Serf for what a member is: alive, left or failed.
+fn status(member: &PoolMember) -> u8 {
+    match (member.has_left, member.has_failed) {
+        (true, _) => 3,
+        (false, true) => 4,
+        (false, false) => 1,
+    }
 }
 
 table! {
@@ -314,7 +325,7 @@ table! {
         "Addr" => json(member.address),
         "Port" => number(member.port),
         "Tags" => labels(member.tags),
-        "Status" => json(if member.has_failed { 4 } else { 1 }),
+        "Status" => json(status(member)),
         "ProtocolMin" => json(1),
         "ProtocolMax" => json(5),
         "ProtocolCur" => json(2),

@@ -8,6 +8,7 @@ use crate::reply::object::object;
 use crate::request::Request;
 use proconsul_gocompat::json::context::UnknownFields;
 use proconsul_gocompat::json::decode::go_struct;
+use proconsul_store::ClusterCommand;
 use proconsul_version::BUILD_DATE;
 
 /// Removes a member. The only member is alive and stays.
@@ -87,9 +88,19 @@ pub(crate) fn version(request: &Request) -> Reply {
     Reply::json(request, &answer)
 }
 
-/// Makes the agent leave and exit.
+/// Makes the agent leave and exit. The server exits with the last one of a datacenter.
 pub(crate) fn leave(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
-    request.context.left.set();
+    let context = &request.context;
+    if !context.is_lone() {
+        let action = format!("agent {} leaves", context.agent);
+        let leave = ClusterCommand::Leave(context.agent);
+        context.engine.change_cluster(&action, leave);
+    }
+    let cluster = context.engine.cluster();
+    match context.listeners() {
+        Some(listeners) if cluster.members().iter().any(|member| member.runs) => listeners.close(),
+        _ => context.left.set(),
+    }
     Ok(Reply::done(request))
 }

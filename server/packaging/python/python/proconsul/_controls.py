@@ -139,7 +139,7 @@ class Agent(TypedDict):
     cut: bool
     """Whether it is cut off from the others."""
     failed: bool
-    """Whether the others have marked it as failed."""
+    """Whether the others have marked it as failed, or as one that has left."""
 
 
 class Agents(TypedDict):

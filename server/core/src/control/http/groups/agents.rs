@@ -59,7 +59,7 @@ pub(super) struct AgentView {
     runs: bool,
     /// Whether it is cut off from the others.
     cut: bool,
-    /// Whether the others have marked it as failed.
+    /// Whether the others have marked it as failed, or as one that has left.
     failed: bool,
 }
 

@@ -1285,7 +1285,7 @@ public abstract class Controls {
             return field("cut", Boolean.class::cast);
         }
 
-        /** Whether the others have marked it as failed. */
+        /** Whether the others have marked it as failed, or as one that has left. */
         public boolean failed() {
             return field("failed", Boolean.class::cast);
         }
