@@ -127,12 +127,9 @@ impl Play {
             failure = failure_of(processes.witness.as_deref()) => Err(failure),
         };
         ended?;
-        let mut outcome = self.outcome(job, &server, &stage);
-        let witness = processes.witness.clone();
+        let mut outcome = self.outcome(job, &server, &stage, processes.witness.as_deref());
         drop((processes, listening));
-        if let (Some(runs), Some(witness)) = (real, witness) {
-            // The recorder has none of the sessions.
-            outcome.run.setup.lock_delay = witness.lock_delay_nanos();
+        if let Some(runs) = real {
             runs.tidy().await?;
         }
         if is_slow.load(Ordering::Relaxed) {
@@ -142,7 +139,13 @@ impl Play {
         Ok(outcome)
     }
 
-    fn outcome(&self, job: &Job, server: &RuntimeServer, stage: &Stage) -> Outcome {
+    fn outcome(
+        &self,
+        job: &Job,
+        server: &RuntimeServer,
+        stage: &Stage,
+        witness: Option<&Witness>,
+    ) -> Outcome {
         let setup = Setup {
             schedule: job.schedule.to_string(),
             contenders: job.schedule.contenders,
@@ -151,6 +154,10 @@ impl Play {
             ..Setup::default()
         };
         let mut run = Run::of(server, setup);
+        if let Some(witness) = witness {
+            // The recorder has none of the sessions.
+            run.setup.lock_delay = witness.lock_delay_nanos();
+        }
         run.setup.tells_beliefs = job.tells_beliefs || run.has_beliefs();
         Outcome {
             run,
@@ -187,7 +194,8 @@ impl Play {
                 .iter()
                 .filter(|process| process.look())
                 .count();
-            let run = self.outcome(job, server, stage).run;
+            let outcome = self.outcome(job, server, stage, processes.witness.as_deref());
+            let run = outcome.run;
             let judgement = judge(&run, &self.limits);
             let (ttl, lock_delay) = (judgement.ttl, judgement.lock_delay);
             let change = 2 * ttl + lock_delay + self.limits.slack + Duration::from_millis(500);

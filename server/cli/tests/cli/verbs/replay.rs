@@ -49,6 +49,14 @@ done
 /// Waits for an index that a service will never have, whatever changes.
 const BLIND: &str = r#"curl -s "$api/health/service/config?index=1000000000" >/dev/null"#;
 
+/// Never looks at the lock again, which is given to another after a lock-delay, and writes once a second.
+const SLOW: &str = r#"
+new_session '{"LockDelay": "3s"}'
+until acquires; do sleep 0.1; done
+echo held
+while :; do works; sleep 1; done
+"#;
+
 const DESTROYED: &str = "contenders 2\na write 1 after acquire 1: destroy-sessions a\n";
 
 /// Replays a schedule, and returns what is printed and the exit code.
@@ -127,6 +135,20 @@ fn a_program_that_never_looks_again_is_broken_on_a_real_consul_too() {
     if let Some(printed) = printed {
         let (_, last) = printed.split_once("\nConsul ").expect("it is named");
         assert!(last.contains(": 2 of 2 replays break it"), "{printed}");
+    }
+}
+
+/// A run goes on after the lock-delay, until the former holder writes.
+#[test]
+fn a_program_that_writes_long_after_its_loss_is_broken_on_a_real_consul_too() {
+    if !left_out::has("bash", "--version") || !left_out::has("curl", "--version") {
+        return;
+    }
+    let program = ("slow", SLOW, DESTROYED);
+    let flags = ["-runs", "1", "-property", "stale-write"];
+    let printed = on_both(program, (1, "broken: stale-write"), &flags);
+    if let Some(printed) = printed {
+        assert!(printed.contains(": 1 of 1 replays break it"), "{printed}");
     }
 }
 
