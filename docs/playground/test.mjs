@@ -2,7 +2,7 @@
 // Usage: node test.mjs FOLDER [PICTURE]    PICTURE is a file for a screenshot
 
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -28,7 +28,11 @@ const { port } = files.address();
 
 const profile = mkdtempSync(join(tmpdir(), "proconsul-playground-"));
 const options = ["--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe", "--window-size=1400,900"];
-const browser = spawn("chromium-headless-shell", [...options, `--user-data-dir=${profile}`], {
+// The first lacks the windows of a desktop.
+const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"];
+const name = names.find((one) => spawnSync(one, ["--version"]).status === 0);
+assert(name, "Chromium is missing");
+const browser = spawn(name, [...options, `--user-data-dir=${profile}`], {
   stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"],
   // Debian's program is a script that starts the browser: the whole group is to end.
   detached: true,
