@@ -55,6 +55,10 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim("cluster/catalogs-tell-the-consistency", "cluster.md 1.7"),
     claim("cluster/snapshots-are-the-leaders", "cluster.md 1.11"),
+    claim(
+        "cluster/transactions-say-the-last-contact",
+        "cluster.md 1.10",
+    ),
     claim("cluster/a-wait-ends-everywhere", "cluster.md 1.17"),
     claim("cluster/events-reach-all-agents", "cluster.md 1.32"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),

@@ -23,6 +23,7 @@ held! {
     services_are_the_agents_own
     catalogs_tell_the_consistency
     snapshots_are_the_leaders
+    transactions_say_the_last_contact
     a_wait_ends_everywhere
     events_reach_all_agents
 }
@@ -371,6 +372,34 @@ fn snapshots_are_the_leaders(cluster: &Cluster) {
         let contact = header(&archive, "X-Consul-LastContact");
         assert_eq!((archive.status, contact.as_deref()), (200, Some("0")));
     }
+}
+
+/// In the body as in the header, and more exactly. A transaction that writes says nothing.
+fn transactions_say_the_last_contact(cluster: &Cluster) {
+    let name = cluster.name;
+    let [follower, _] = cluster.followers();
+    let get = r#"[{"KV":{"Verb":"get-tree","Key":"none"}}]"#;
+    let nanoseconds = |body: &str| {
+        let number = body.split(r#""LastContact":"#).nth(1);
+        let number = number.and_then(|rest| rest.split([',', '}']).next()?.parse::<u64>().ok());
+        number.unwrap_or_else(|| panic!("{name}: {body}"))
+    };
+    let stale = cluster.put(follower, "/v1/txn?stale", get);
+    let shown = nanoseconds(&text(&stale));
+    let header_of = |reply| header(reply, "X-Consul-LastContact");
+    assert_eq!(
+        header_of(&stale),
+        Some((shown / 1_000_000).to_string()),
+        "{name}"
+    );
+    let later = (0..20).map(|_| nanoseconds(&text(&cluster.put(follower, "/v1/txn?stale", get))));
+    assert!(later.max() > Some(1_000_000), "{name}");
+    let own = cluster.put(follower, "/v1/txn", get);
+    assert_eq!(nanoseconds(&text(&own)), 0, "{name}");
+    let set = r#"[{"KV":{"Verb":"set","Key":"txn","Value":"eA=="}}]"#;
+    let written = cluster.put(follower, "/v1/txn?stale", set);
+    assert_eq!((written.status, header_of(&written)), (200, None), "{name}");
+    assert!(!text(&written).contains("LastContact"), "{name}");
 }
 
 /// An index that is not there yet is waited for, and the answer has the one that is.

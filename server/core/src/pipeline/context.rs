@@ -17,6 +17,7 @@ use crate::reply::list::LastLists;
 use crate::request::cache::Cache;
 use datacenters::Joined;
 use proconsul_config::Config;
+use proconsul_engine::faults::Shown;
 use proconsul_engine::sync::Signal;
 use proconsul_engine::{Engine, clock};
 use proconsul_gocompat::mux::Mux;
@@ -195,6 +196,13 @@ impl Context {
         let follows = |view: &&Arc<Context>| cluster.leader() != Some(view.agent);
         let reached = || self.views.iter().filter(reaches);
         reached().find(follows).or(reached().next())
+    }
+
+    /// Returns what a response says of the leader: the truth, unless this is a server's view for stale reads.
+    pub(crate) fn shown(&self) -> Shown {
+        let is_view = !self.is_lone() && self.views.is_empty();
+        let shown = is_view.then(|| self.engine.shown_by_agent(self.agent));
+        shown.unwrap_or_default()
     }
 
     /// Returns the configuration of the leader, or of the last one.

@@ -120,7 +120,7 @@ async fn usage(request: &Request) -> Result<Reply, Failure> {
             &request.context.config.datacenter,
             counts(&answer.rows, request.version()),
         )]),
-        ..query_meta(answer.index.0, true, options.consistency.name(), false, request.version())
+        ..query_meta(request, answer.index.0, true, options.consistency.name(), false)
     };
     Ok(Reply::json(request, &usage)
         .with_index(request, answer.index)

@@ -30,7 +30,7 @@ use proconsul_store::{
     PreparedQueryRefusal, PreparedQueryRow, PreparedQueryTarget, PreparedQueryWrite, Read,
     ServiceSearch,
 };
-use proconsul_version::{Behaviour, Version};
+use proconsul_version::Behaviour;
 
 /// Lists all queries, or creates one.
 pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
@@ -225,7 +225,7 @@ async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let rights = rights::of_explained(request, &row)?;
     let explained = object! {
         "Query" => PreparedQuery::new(&row, Searched::new(&search, &rights, version)),
-        ..query_meta(options.consistency, false, version)
+        ..query_meta(request, options.consistency, false)
     };
     Ok(found(request, &explained, options))
 }
@@ -339,19 +339,19 @@ fn executed(request: &Request, run: &Executed, options: ReadOptions) -> Reply {
         "Datacenter" => &run.datacenter,
         "PeerName" if version.has(Behaviour::JsonQueryPeer) => "",
         "Failovers" => run.failovers,
-        ..query_meta(run.consistency, run.is_filtered, version)
+        ..query_meta(request, run.consistency, run.is_filtered)
     };
     told(found(request, &executed, options), run.is_filtered, version)
 }
 
 /// Returns the metadata of Consul's servers, which is part of these answers.
 fn query_meta(
+    request: &Request,
     consistency: Consistency,
     is_filtered: bool,
-    version: Version,
 ) -> JsonObject<impl JsonMembers> {
-    let index = u64::from(version.has(Behaviour::JsonQueryIndexOne));
-    meta::query_meta(index, true, consistency.name(), is_filtered, version)
+    let index = u64::from(request.has(Behaviour::JsonQueryIndexOne));
+    meta::query_meta(request, index, true, consistency.name(), is_filtered)
 }
 
 /// Answers with a query's result, whose index is always 1.

@@ -193,7 +193,7 @@ fn read(request: &Request, operations: Vec<TxnOperation>) -> Result<Reply, Failu
     let known_leader = !(reports_index && pre_check_failed);
     let index = u64::from(reports_index && !pre_check_failed);
     let is_filtered = rights.tell_removal();
-    let meta = query_meta(index, known_leader, "", is_filtered, request.version());
+    let meta = query_meta(request, index, known_leader, "", is_filtered);
     let reply = answer(request, &outcome, meta);
     Ok(reply.with_leader(known_leader))
 }
