@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use proconsul::{Server, Version};
 use proconsul_conformance::time::{Clock, RealClock, Stopwatch};
-use proconsul_conformance::wire::{self, Address, Outcome, Reply, Request};
+use proconsul_conformance::wire::{self, Address, Connection, Outcome, Reply, Request};
 
 /// An agent: its datacenter, and whether it is a server.
 type Role = (&'static str, bool);
@@ -225,11 +225,12 @@ impl Cluster {
         self.ask(agent, &Request::put(target, body))
     }
 
-    /// Asks an agent in another thread. Joining the thread returns the answer.
+    /// Sends a request to an agent, and reads in another thread. Joining that returns the answer.
     pub(crate) fn asked(&self, agent: usize, target: &str) -> JoinHandle<Option<Reply>> {
-        let (address, request) = (self.addresses[agent].clone(), Request::get(target));
-        let request = request.patience(PATIENCE);
-        thread::spawn(move || match wire::exchange(&address, &request) {
+        let connection = Connection::open(&self.addresses[agent]);
+        let mut connection = connection.expect("it listens, even if it stands still");
+        connection.send(&Request::get(target).to_bytes("consul"));
+        thread::spawn(move || match connection.read(false, PATIENCE) {
             Outcome::Reply(reply) => Some(reply),
             _ => None,
         })

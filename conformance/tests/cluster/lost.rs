@@ -24,15 +24,11 @@ fn a_follower_stops(cluster: &Cluster) {
     let bound = cluster.session(follower, "{}");
     cluster.put(other, "/v1/kv/stops", "before");
     cluster.pause(follower, true);
-    let waits = cluster.asked(follower, "/v1/kv/stops?raw");
     let stopped = Stopwatch::start();
+    let after = cluster.put(other, "/v1/kv/stops", "after");
+    assert_eq!(after.status, 200, "{}", cluster.name);
+    let waits = cluster.asked(follower, "/v1/kv/stops?raw");
     cluster.until("its session ends", || {
-        assert_eq!(
-            cluster.put(other, "/v1/kv/stops", "after").status,
-            200,
-            "{}",
-            cluster.name
-        );
         let info = format!("/v1/session/info/{bound}");
         text(&cluster.get(other, &info)).trim() == "[]"
     });
