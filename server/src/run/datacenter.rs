@@ -67,6 +67,7 @@ impl Datacenter {
     }
 
     /// Returns its controls; `None` if tests may not control it.
+    #[cfg(feature = "control-http")]
     pub(super) fn control(&self) -> Option<Controls> {
         self.config.control.then(|| Controls::clone(&self.server))
     }
