@@ -58,7 +58,7 @@ pub struct Member {
     pub away: Option<Timestamp>,
     /// Whether the others know that it has failed.
     pub has_failed: bool,
-    /// Whether it has said goodbye. A server that has counts for no majority.
+    /// Whether it has left. A server that has left counts for no majority.
     pub has_left: bool,
     /// Since when it has had no leader, and how it lost it.
     pub lost: Option<(Timestamp, Loss)>,
