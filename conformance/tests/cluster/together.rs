@@ -384,7 +384,7 @@ fn transactions_say_the_last_contact(cluster: &Cluster) {
         let number = number.and_then(|rest| rest.split([',', '}']).next()?.parse::<u64>().ok());
         number.unwrap_or_else(|| panic!("{name}: {body}"))
     };
-    let header_of = |reply| header(reply, "X-Consul-LastContact");
+    let header_of = |reply: &Reply| header(reply, "X-Consul-LastContact");
     // Some time passes between the two.
     let agrees = (0..50).any(|_| {
         let stale = cluster.put(follower, "/v1/txn?stale", get);

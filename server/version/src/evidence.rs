@@ -38,7 +38,7 @@ impl Behaviour {
 impl Row {
     /// Returns how the behaviour is known.
     pub fn known(&self) -> Known {
-        // The mark N means a build of late 2025, and 1.22.0 stands for that build. What 1.22.0 lacks was not seen on it.
+        // The mark N means a build of late 2025, which counts as 1.22.0. A claim that does not hold for 1.22.0 was not seen there.
         let is_seen = self.evidence.contains('N') && Version::V1_22_0.has(self.behaviour);
         if is_seen || self.evidence.contains('G') {
             Known::Seen
