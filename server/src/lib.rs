@@ -80,6 +80,12 @@ pub mod config {
     };
 }
 pub mod control;
+#[cfg(feature = "dns")]
+pub mod dns {
+    //! Questions of DNS that reach a server without its sockets: see [`RuntimeServer::dns`](crate::in_runtime::RuntimeServer::dns).
+
+    pub use proconsul_core::dns::Transport;
+}
 #[cfg(feature = "explore")]
 pub mod explore;
 pub mod process;

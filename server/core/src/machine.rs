@@ -43,6 +43,10 @@ pub enum Input<'a> {
     /// A request without a connection, whose number must be that of no open connection or request, from a client with this
     /// address, if it has one: a head as HTTP/1.1 has it, and behind it the body, which is all the rest.
     Request(ConnectionId, Option<SocketAddr>, &'a [u8]),
+    /// A question of DNS, whose number must be that of no open connection or request, from a client with this address, if it has
+    /// one.
+    #[cfg(feature = "dns")]
+    Question(ConnectionId, Option<SocketAddr>, Transport, &'a [u8]),
     /// Time has passed: a deadline is reached, or may be.
     Time,
 }
@@ -56,6 +60,9 @@ pub enum Output {
     Closed(ConnectionId, Closed),
     /// It answers a request without a connection, with the whole body; `None` if it cuts it off.
     Response(ConnectionId, Option<Response<Bytes>>),
+    /// It answers a question of DNS; `None` if it does not.
+    #[cfg(feature = "dns")]
+    Answer(ConnectionId, Option<Vec<u8>>),
 }
 
 /// When a server next wants to be asked, and why.
@@ -117,14 +124,11 @@ pub struct Machine {
     last_task: u64,
     ready: Arc<Ready>,
     connections: BTreeMap<ConnectionId, Peer>,
-    /// The tasks of requests without a connection.
+    /// The tasks of requests without a connection, and of questions.
     requests: BTreeMap<ConnectionId, u64>,
-    answered: Arc<Mutex<Answered>>,
+    answered: Arc<Mutex<Vec<(ConnectionId, Output)>>>,
     outputs: VecDeque<Output>,
 }
-
-/// The responses to requests without a connection.
-type Answered = Vec<(ConnectionId, Option<Response<Bytes>>)>;
 
 /// The tasks that can go on, in the order in which they were woken.
 #[derive(Debug, Default)]
@@ -239,7 +243,7 @@ impl Machine {
         self.input_to(0, now, input)
     }
 
-    /// Takes an input as [`input`](Self::input) does: a new connection, or a request without one, goes to the agent with this
+    /// Takes an input as [`input`](Self::input) does: a new connection, a request without one, or a question goes to the agent with this
     /// number. Agents of joined datacenters are counted on: with three in each, 3 is the first of the second.
     ///
     /// # Panics
@@ -255,19 +259,25 @@ impl Machine {
                 Some(task) => drop(self.tasks.remove(&task)),
                 None => self.of(id, Peer::reset),
             },
-            Input::Request(id, peer, request) => self.request(context, id, peer, request.to_vec()),
+            Input::Request(id, peer, request) => {
+                let request = request.to_vec();
+                self.answer(id, async move {
+                    Output::Response(id, exchange(context, peer, &request).await)
+                });
+            }
+            #[cfg(feature = "dns")]
+            Input::Question(id, peer, transport, question) => {
+                let (question, client) = (question.to_vec(), peer.map(|peer| peer.ip()));
+                self.answer(id, async move {
+                    let answer = crate::dns::answer(&context, client, transport, &question);
+                    Output::Answer(id, answer.await)
+                });
+            }
             Input::Time => {}
         }
         self.run();
         self.collect();
         Outputs(self)
-    }
-
-    /// Answers a question of DNS at `now`: see [`dns::answer`](crate::dns::answer).
-    #[cfg(feature = "dns")]
-    pub fn dns(&mut self, now: Duration, transport: Transport, question: &[u8]) -> Option<Vec<u8>> {
-        self.host.advance_to(now);
-        crate::dns::answer(&self.contexts[0], transport, question)
     }
 
     /// Returns when the next input is due, if no other comes before, and why; `None` if nothing will happen by itself.
@@ -294,17 +304,12 @@ impl Machine {
         self.add(Box::pin(serve(context, peer, (read, write), false)));
     }
 
-    fn request(
-        &mut self,
-        context: Arc<Context>,
-        id: ConnectionId,
-        peer: Option<SocketAddr>,
-        request: Vec<u8>,
-    ) {
+    /// Answers a request without a connection in a task of its own.
+    fn answer(&mut self, id: ConnectionId, work: impl Future<Output = Output> + Send + 'static) {
         let answered = Arc::clone(&self.answered);
         self.add(Box::pin(async move {
-            let response = exchange(context, peer, &request).await;
-            answered.lock().push((id, response));
+            let output = work.await;
+            answered.lock().push((id, output));
         }));
         self.requests.insert(id, self.last_task);
     }
@@ -335,9 +340,9 @@ impl Machine {
     }
 
     fn collect(&mut self) {
-        for (id, response) in self.answered.lock().drain(..) {
+        for (id, output) in self.answered.lock().drain(..) {
             self.requests.remove(&id);
-            self.outputs.push_back(Output::Response(id, response));
+            self.outputs.push_back(output);
         }
         self.connections.retain(|id, peer| {
             let bytes = peer.take();

@@ -49,7 +49,11 @@ impl Asked {
     }
 
     fn bytes(&mut self, transport: Transport, question: &[u8]) -> Option<Vec<u8>> {
-        self.0.dns(Duration::ZERO, transport, question)
+        let input = Input::Question(1, None, transport, question);
+        match self.0.input(Duration::ZERO, input).next() {
+            Some(Output::Answer(1, answer)) => answer,
+            other => panic!("{other:?}"),
+        }
     }
 
     fn ask(&mut self, transport: Transport, question: &DnsQuestion) -> DnsAnswer {

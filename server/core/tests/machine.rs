@@ -36,6 +36,7 @@ impl Driven {
             Output::Bytes(id, bytes) => (id, String::from_utf8_lossy(&bytes).into_owned()),
             Output::Closed(id, how) => (id, format!("{how:?}")),
             Output::Response(id, None) => (id, "cut".to_owned()),
+            Output::Answer(id, answer) => (id, format!("{answer:?}")),
             Output::Response(id, Some(response)) => {
                 let head = String::from_utf8(head_of(&response)).expect("text");
                 (id, head + &String::from_utf8_lossy(response.body()))

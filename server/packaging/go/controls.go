@@ -147,7 +147,7 @@ type Due struct {
 }
 
 // Effect says what happens to the requests.
-// It is one of ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect.
+// It is one of ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect, DnsServfailEffect, DnsTruncatedEffect.
 type Effect interface{ isEffect() }
 
 // ErrorEffect answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
@@ -420,6 +420,36 @@ func (e ReadFromEffect) MarshalJSON() ([]byte, error) {
 		Kind string `json:"kind"`
 		fields
 	}{"read-from", fields(e)})
+}
+
+// DnsServfailEffect answers questions of DNS with the code SERVFAIL.
+type DnsServfailEffect struct {
+}
+
+func (DnsServfailEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and dns-servfail as the kind.
+func (e DnsServfailEffect) MarshalJSON() ([]byte, error) {
+	type fields DnsServfailEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"dns-servfail", fields(e)})
+}
+
+// DnsTruncatedEffect answers questions of DNS over UDP without records, as truncated: a client asks again over TCP.
+type DnsTruncatedEffect struct {
+}
+
+func (DnsTruncatedEffect) isEffect() {}
+
+// MarshalJSON writes the fields, and dns-truncated as the kind.
+func (e DnsTruncatedEffect) MarshalJSON() ([]byte, error) {
+	type fields DnsTruncatedEffect
+	return json.Marshal(struct {
+		Kind string `json:"kind"`
+		fields
+	}{"dns-truncated", fields(e)})
 }
 
 // ErrorName says which error.
@@ -776,7 +806,7 @@ type Record struct {
 	Rows uint64 `json:"rows,omitempty"`
 	// The session that the record is about.
 	Session string `json:"session,omitempty"`
-	// The status of an answer; null when none was sent.
+	// The status of an answer, or the code of one of DNS: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED; null when none was sent.
 	Status uint64 `json:"status,omitempty"`
 	// A request's path and parameters, as sent.
 	Target string `json:"target,omitempty"`
@@ -1147,6 +1177,8 @@ type FaultOptions struct {
 	Nth uint64
 	// Requests whose decoded path begins with this, such as `/v1/session/`.
 	Path string
+	// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
+	Question string
 	// What `chance` is drawn from: the same seed hits the same requests.
 	Seed uint64
 	// Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
@@ -1170,6 +1202,7 @@ func (c *Controls) Fault(options FaultOptions) Id {
 	body.set("method", options.Method, false)
 	body.set("nth", options.Nth, false)
 	body.set("path", options.Path, false)
+	body.set("question", options.Question, false)
 	body.set("seed", options.Seed, false)
 	body.set("session", options.Session, false)
 	body.set("times", options.Times, false)

@@ -253,6 +253,16 @@ export interface ReadFromEffect {
   last_contact: string;
 }
 
+/** Answers questions of DNS with the code SERVFAIL. */
+export interface DnsServfailEffect {
+  kind: "dns-servfail";
+}
+
+/** Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP. */
+export interface DnsTruncatedEffect {
+  kind: "dns-truncated";
+}
+
 /**
  * What happens to the requests.
  * - `error`: Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
@@ -271,8 +281,10 @@ export interface ReadFromEffect {
  * - `index`: Lets a read report another `X-Consul-Index` than the true one.
  * - `index-back`: Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
  * - `read-from`: Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+ * - `dns-servfail`: Answers questions of DNS with the code SERVFAIL.
+ * - `dns-truncated`: Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP.
  */
-export type Effect = ErrorEffect | RespondEffect | DelayBeforeEffect | DelayAfterEffect | HangEffect | ResetEffect | EmptyReplyEffect | AppliedThenResetEffect | AppliedThenEmptyReplyEffect | TruncateEffect | AcquireInFlightEffect | RevokeTokenEffect | ChangeRulesEffect | IndexEffect | IndexBackEffect | ReadFromEffect;
+export type Effect = ErrorEffect | RespondEffect | DelayBeforeEffect | DelayAfterEffect | HangEffect | ResetEffect | EmptyReplyEffect | AppliedThenResetEffect | AppliedThenEmptyReplyEffect | TruncateEffect | AcquireInFlightEffect | RevokeTokenEffect | ChangeRulesEffect | IndexEffect | IndexBackEffect | ReadFromEffect | DnsServfailEffect | DnsTruncatedEffect;
 
 /**
  * Which error.
@@ -544,7 +556,7 @@ export interface Record {
   rows?: number | null;
   /** The session that the record is about. */
   session?: string | null;
-  /** The status of an answer; null when none was sent. */
+  /** The status of an answer, or the code of one of DNS: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED; null when none was sent. */
   status?: number | null;
   /** A request's path and parameters, as sent. */
   target?: string | null;
@@ -735,6 +747,8 @@ export class Controls {
     nth?: number;
     /** Requests whose decoded path begins with this, such as `/v1/session/`. */
     path?: string;
+    /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
+    question?: string;
     /** What `chance` is drawn from: the same seed hits the same requests. */
     seed?: number;
     /** Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`. */

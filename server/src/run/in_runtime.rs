@@ -19,6 +19,8 @@ pub use super::service::Service;
 use super::sockets::Sockets;
 use super::{Builder, StartError};
 use crate::control::Server;
+#[cfg(feature = "dns")]
+use crate::dns::Transport;
 use proconsul_config::Config;
 use proconsul_core::{Context, new_engine, reload_of};
 use proconsul_engine::host::{Boxed, Host};
@@ -268,6 +270,54 @@ impl RuntimeServer {
                 connections.serve(Stream::from_io(stream), peer);
             }
         }
+    }
+
+    /// Answers a question of DNS, as Consul's agent does on its port for DNS; `None` where it gives no answer. What a rule of
+    /// faults delays is answered when the clock has moved on. `peer` is the client's address, for the history and for rules
+    /// that name it.
+    ///
+    /// ```
+    /// use std::io;
+    ///
+    /// use proconsul::dns::Transport;
+    /// use proconsul::in_runtime::RuntimeServer;
+    /// use tokio::net::UdpSocket; // or that of a simulation
+    ///
+    /// async fn serve_dns(server: &RuntimeServer, socket: UdpSocket) -> io::Result<()> {
+    ///     let mut question = [0; 512];
+    ///     loop {
+    ///         let (length, peer) = socket.recv_from(&mut question).await?;
+    ///         let answer = server.dns(Some(peer), Transport::Udp, &question[..length]);
+    ///         if let Some(answer) = answer.await {
+    ///             socket.send_to(&answer, peer).await?;
+    ///         }
+    ///     }
+    /// }
+    /// ```
+    #[cfg(feature = "dns")]
+    pub async fn dns(
+        &self,
+        peer: Option<SocketAddr>,
+        transport: Transport,
+        question: &[u8],
+    ) -> Option<Vec<u8>> {
+        self.dns_to(0, peer, transport, question).await
+    }
+
+    /// Answers a question of DNS as the agent with this number does: see [`connect_to`](Self::connect_to) and [`dns`](Self::dns).
+    ///
+    /// # Panics
+    /// There is no such agent.
+    #[cfg(feature = "dns")]
+    pub async fn dns_to(
+        &self,
+        agent: usize,
+        peer: Option<SocketAddr>,
+        transport: Transport,
+        question: &[u8],
+    ) -> Option<Vec<u8>> {
+        let client = peer.map(|peer| peer.ip());
+        proconsul_core::dns::answer(&self.contexts[agent], client, transport, question).await
     }
 
     /// Returns the server as a `tower::Service`: a client without a wire. See [`Service`].

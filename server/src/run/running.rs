@@ -148,7 +148,8 @@ fn serve(context: &Arc<Context>, sockets: Sockets, tls: Option<&Tls>, tasks: &Ar
     served.extend(sockets.https.into_iter().map(with(tls)));
     #[cfg(feature = "dns")]
     for dns in sockets.dns {
-        let datagrams = super::accept::dns::serve_datagrams(Arc::clone(context), dns.udp);
+        let datagrams =
+            super::accept::dns::serve_datagrams(Arc::clone(context), dns.udp, Arc::clone(tasks));
         tasks.spawn(Box::pin(datagrams));
         served.push((dns.tcp, Protocol::Dns));
     }

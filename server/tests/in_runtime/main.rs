@@ -5,6 +5,8 @@
     reason = "the time that is slept is simulated: it takes none of the machine's"
 )]
 
+#[cfg(feature = "dns")]
+mod dns;
 mod election;
 mod expiry;
 mod paused;

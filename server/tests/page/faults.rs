@@ -41,7 +41,13 @@ fn every_effect_has_a_form() {
     assert!(effects.len() > 10, "{effects:?}");
     for effect in &effects {
         page.enter("effect", effect);
-        page.enter("key_prefix", &format!("{effect}/"));
+        // One condition that no other rule has, of a request or of a question of DNS.
+        let (key, name) = match effect.starts_with("dns-") {
+            true => (String::new(), format!("{effect}.consul")),
+            false => (format!("{effect}/"), String::new()),
+        };
+        page.enter("key_prefix", &key);
+        page.enter("question", &name);
         page.eval(
             "for (const field of document.querySelectorAll('.nested input')) {
                 const value = { by: '1s', last_contact: '1s', status: '502', bytes: '3', index: '3', checkpoint: 'before' }[field.name] ?? '';

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use proconsul_config::Config;
 use proconsul_core::control::Controls;
+use proconsul_core::dns::Transport;
 use proconsul_core::{Input, Machine, Output, head_of};
 use serde_json::{Value, json};
 
@@ -35,6 +36,8 @@ mod input {
     pub(super) const REQUEST_FROM: u32 = 6;
     pub(super) const BELIEVES: u32 = 7;
     pub(super) const ENDED: u32 = 8;
+    pub(super) const DATAGRAM: u32 = 9;
+    pub(super) const MESSAGE: u32 = 10;
 }
 
 /// The kinds of outputs.
@@ -46,6 +49,7 @@ mod output {
     pub(crate) const RESPONSE: u8 = 5;
     pub(crate) const CONTENDER: u8 = 6;
     pub(crate) const OVER: u8 = 7;
+    pub(crate) const ANSWER: u8 = 8;
 }
 
 #[derive(Default)]
@@ -145,8 +149,8 @@ pub extern "C" fn agents() -> usize {
 
 /// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection from the address in the
 /// buffer, 1 the bytes in the buffer, 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request
-/// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender. 256 times the number
-/// of an agent is added to 0, 5 and 6. Returns the length of the reply: the outputs, and the next deadline.
+/// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender, 9 a question of DNS in a
+/// datagram, 10 one on a connection. 256 times the number of an agent is added to 0, 5, 6, 9 and 10. Returns the length of the reply: the outputs, and the next deadline.
 ///
 /// # Panics
 /// There is no server, or no such kind or agent, or the bytes are not what the kind has.
@@ -173,9 +177,16 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             input::TIME => Input::Time,
             input::REQUEST => Input::Request(connection, None, given),
             input::REQUEST_FROM => {
-                let end = given.iter().position(|byte| *byte == b'\n');
-                let (from, request) = given.split_at(end.expect("an address comes first"));
-                Input::Request(connection, address(from), &request[1..])
+                let (from, request) = after_address(given);
+                Input::Request(connection, from, request)
+            }
+            input::DATAGRAM => {
+                let (from, question) = after_address(given);
+                Input::Question(connection, from, Transport::Udp, question)
+            }
+            input::MESSAGE => {
+                let (from, question) = after_address(given);
+                Input::Question(connection, from, Transport::Tcp, question)
             }
             input::BELIEVES => {
                 explore::believe(controls_at(machine, now), connection, given);
@@ -188,9 +199,10 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
             kind => panic!("there is no input of kind {kind}"),
         };
         let agent = match input {
-            Input::Connect(_, peer) | Input::Request(_, peer, _) => peer
-                .and_then(|peer| explore.agent_of(peer))
-                .unwrap_or(agent),
+            Input::Connect(_, peer) | Input::Request(_, peer, _) | Input::Question(_, peer, ..) => {
+                peer.and_then(|peer| explore.agent_of(peer))
+                    .unwrap_or(agent)
+            }
             _ => 0,
         };
         reply.clear();
@@ -204,7 +216,10 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
                     };
                     push(reply, kind, id, &[]);
                 }
-                Output::Response(id, None) => push(reply, output::RESET, id, &[]),
+                Output::Response(id, None) | Output::Answer(id, None) => {
+                    push(reply, output::RESET, id, &[]);
+                }
+                Output::Answer(id, Some(answer)) => push(reply, output::ANSWER, id, &answer),
                 Output::Response(id, Some(response)) => {
                     let text = [&head_of(&response)[..], response.body()].concat();
                     push(reply, output::RESPONSE, id, &text);
@@ -222,6 +237,13 @@ pub extern "C" fn input(now: u64, kind: u32, connection: u64) -> usize {
         }
         reply.len()
     })
+}
+
+/// Returns the address of a client and what comes behind it and a line feed.
+fn after_address(given: &[u8]) -> (Option<SocketAddr>, &[u8]) {
+    let end = given.iter().position(|byte| *byte == b'\n');
+    let (from, rest) = given.split_at(end.expect("an address comes first"));
+    (address(from), &rest[1..])
 }
 
 /// Reads the address of a client; `None` if there is none.
@@ -312,7 +334,7 @@ pub fn played(inputs: &[(u64, u32, u64, String)]) -> Vec<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{INSTANCE, agents, buffer, create, input, played};
+    use super::{INSTANCE, agents, buffer, create, input, output, played};
 
     #[test]
     fn the_inputs_come_to_what_they_are_to_show() {
@@ -324,6 +346,11 @@ mod tests {
             .map(|reply| String::from_utf8_lossy(reply))
             .collect();
         let all = texts.concat();
+        // A name that is found, and one that is not.
+        for (reply, code) in replies[replies.len() - 2..].iter().zip([0, 3]) {
+            assert_eq!(reply[0], output::ANSWER);
+            assert_eq!(reply[13 + 3] & 0xf, code);
+        }
         assert!(texts.iter().all(|text| !text.contains(" 400 ")), "{all}");
         for shown in [
             "\"ID\"",

@@ -1,5 +1,6 @@
 //! Questions as they arrive, and what answers are made of (RFC 1035, RFC 6891, RFC 7871).
 
+use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// The types of records that Consul answers.
@@ -79,6 +80,15 @@ impl Name {
         let mut pairs = last.iter().zip(&end.0);
         let is_end = pairs.all(|(own, other)| own.eq_ignore_ascii_case(other));
         is_end.then_some(before)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for label in &self.0 {
+            write!(formatter, "{}.", label.escape_ascii())?;
+        }
+        Ok(())
     }
 }
 

@@ -7,10 +7,13 @@ mod message;
 mod records;
 mod reverse;
 
-use crate::Context;
+use std::net::IpAddr;
+
+use crate::{Context, fault};
 use encode::{Answer, flawed};
 use lookup::Lookup;
 use message::{Arrived, Code, Question, flag, kind, read};
+use proconsul_engine::faults::DnsFailure;
 
 /// How a question came, which limits what an answer may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,21 +24,65 @@ pub enum Transport {
     Tcp,
 }
 
-/// Returns the answer to a question; `None` for what is not answered: what is no question, and, as in Consul, a question whose
-/// answer cannot be written, such as one with metadata of more than 255 bytes.
-pub fn answer(context: &Context, transport: Transport, question: &[u8]) -> Option<Vec<u8>> {
-    let question = match read(question) {
+/// Answers a question of a client; `None` for what is not answered: what is no question, what a fault keeps from its answer,
+/// and, as in Consul, a question whose answer cannot be written, such as one with metadata of more than 255 bytes.
+///
+/// What a rule delays is answered when the server's clock has moved on. A server whose history is kept records each question
+/// as a request with the method `DNS`; the status of its response is the code of the answer.
+pub async fn answer(
+    context: &Context,
+    client: Option<IpAddr>,
+    transport: Transport,
+    message: &[u8],
+) -> Option<Vec<u8>> {
+    let question = match read(message) {
         Arrived::Noise => return None,
         Arrived::Flawed(question, code) => return flawed(&question, code),
         Arrived::Asked(question) => question,
     };
-    // From what the server has applied: without a leader, too.
-    let mut answer = found(context.view().map_or(context, |view| view), &question);
+    let respond = |failure| respond(context, transport, &question, failure);
+    match &context.control {
+        None => respond(None),
+        Some(control) => {
+            let asked = fault::dns::Asked {
+                name: &question
+                    .name
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default(),
+                kind: question.kind,
+                client,
+                transport,
+            };
+            fault::dns::answer(context, control, asked, respond).await
+        }
+    }
+}
+
+/// Returns the answer to a question, or one that fails.
+fn respond(
+    context: &Context,
+    transport: Transport,
+    question: &Question,
+    failure: Option<DnsFailure>,
+) -> Option<Vec<u8>> {
+    let mut answer = match failure {
+        // From what the server has applied: without a leader, too.
+        None => found(context.view().map_or(context, |view| view), question),
+        Some(DnsFailure::ServFail) => Answer {
+            code: Code::ServFail,
+            ..Answer::default()
+        },
+        Some(DnsFailure::Truncated) => Answer {
+            flags: flag::AUTHORITATIVE | flag::TRUNCATED,
+            ..Answer::default()
+        },
+    };
     answer.flags |= question.flags & flag::OPCODE;
     if question.flags & flag::OPCODE == 0 {
         answer.flags |= question.flags & (flag::RECURSION_DESIRED | flag::CHECKING_DISABLED);
     }
-    fit::fitted(context, transport, &question, &answer)
+    fit::fitted(context, transport, question, &answer)
 }
 
 fn found(context: &Context, question: &Question) -> Answer {

@@ -56,8 +56,7 @@ pub(super) async fn ask(
     let control = server.control.clone().filter(|_| id.is_some());
     request.context = Arc::clone(&server);
     let path = seen.path.into();
-    let mut handling = handled(control, handler, request, path);
-    let handling = poll_fn(|task| Engine::of_call(id, || handling.as_mut().poll(task)));
+    let handling = Engine::in_call(id, handled(control, handler, request, path));
     let outcome = passed_back(&from, &server, handling).await?;
     let reply = outcome.reply.map_err(Failure::passed_on);
     note(open, &reply);

@@ -2,6 +2,8 @@
 
 mod acl;
 pub(crate) mod datacenter;
+#[cfg(feature = "dns")]
+pub(crate) mod dns;
 pub(crate) mod leader;
 
 use std::net::IpAddr;

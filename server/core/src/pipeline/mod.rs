@@ -5,7 +5,7 @@ mod log;
 mod pages;
 
 use std::borrow::Cow;
-use std::future::{poll_fn, ready};
+use std::future::ready;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, LazyLock};
 
@@ -52,13 +52,12 @@ pub fn respond(
         false => begin_call(&context, peer, &head),
     };
     let id = call.as_ref().map(OpenCall::id);
-    let mut answering: Boxed<ApiAnswer> = match is_for_plane {
+    let answering: Boxed<ApiAnswer> = match is_for_plane {
         true => Box::pin(answer_by_plane(context, peer, head, body)),
         false => Engine::of_call(id, || answer(&context, peer, head, body)),
     };
     async move {
-        let answered = poll_fn(|task| Engine::of_call(id, || answering.as_mut().poll(task)));
-        let mut answer = answered.await;
+        let mut answer = Engine::in_call(id, answering).await;
         let is_answered = matches!(answer.ending, Ending::Whole | Ending::CutOff(_));
         if let Some(call) = call.as_mut().filter(|_| is_answered) {
             call.answered(Some(answer.status.as_u16()));

@@ -44,6 +44,8 @@ pub enum Effect {
         /// What `X-Consul-LastContact` says.
         last_contact: Duration,
     },
+    /// The answer of DNS fails. Hits questions of DNS alone.
+    Dns(DnsFailure),
 }
 
 /// What happens to ACLs when a request is hit.
@@ -120,6 +122,15 @@ impl ReportedIndex {
     }
 }
 
+/// How an answer of DNS fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DnsFailure {
+    /// Its code is SERVFAIL, and it has no records.
+    ServFail,
+    /// It has no records, and says that it is truncated: a client asks again over TCP. Hits questions over UDP alone.
+    Truncated,
+}
+
 impl Effect {
     /// Returns the effect in words.
     pub(super) fn in_words(&self) -> String {
@@ -143,6 +154,7 @@ impl Effect {
             }
             Effect::ChangeAcls(change) => change.in_words(),
             Effect::ReadFrom { checkpoint, .. } => format!("stale read from {checkpoint:?}"),
+            Effect::Dns(failure) => failure.in_words().to_owned(),
         }
     }
 }
@@ -153,6 +165,15 @@ impl Cut {
             Cut::Reset => "connection reset".to_owned(),
             Cut::Close => "connection closed without an answer".to_owned(),
             Cut::After(bytes) => format!("answer cut off after {bytes} bytes"),
+        }
+    }
+}
+
+impl DnsFailure {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::ServFail => "SERVFAIL",
+            Self::Truncated => "truncated without records",
         }
     }
 }

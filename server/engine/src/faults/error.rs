@@ -36,6 +36,10 @@ pub enum RuleError {
     ReadsOnly(String),
     /// Only a PUT acquires a key.
     AcquiresOnly(String),
+    /// Questions of DNS have no such condition; has its name.
+    QuestionCondition(&'static str),
+    /// The effect is one on requests alone.
+    QuestionEffect,
     /// An earlier rule matches everything that this one matches, and goes on doing so.
     Hidden(RuleId),
     /// Unknown checkpoint.
@@ -115,6 +119,13 @@ impl RuleError {
             }
             Self::AcquiresOnly(method) => {
                 format!("only a PUT acquires a key, and the method is {method:?}")
+            }
+            Self::QuestionCondition(condition) => {
+                format!("a question of DNS has no {condition}; leave it out, or the question")
+            }
+            Self::QuestionEffect => {
+                "a question of DNS is delayed, not answered, or its answer fails, and the effect is another"
+                    .to_owned()
             }
             Self::Hidden(id) => format!(
                 "rule {} comes first and matches the same requests without end",

@@ -12,6 +12,7 @@ mod effect;
 mod error;
 mod leadership;
 mod plan;
+mod question;
 mod response;
 mod rule;
 
@@ -28,10 +29,11 @@ use proconsul_store::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
 pub use director::{Director, Link, RequestKind};
-pub use effect::{AclChange, Cut, Effect, Moment, ReportedIndex};
+pub use effect::{AclChange, Cut, DnsFailure, Effect, Moment, ReportedIndex};
 pub use error::RuleError;
 pub use leadership::{LeaderLoss, Phase};
 pub use plan::{Hold, Past, Plan, Shown, Stop};
+pub use question::Question;
 pub use response::Response;
 pub use rule::Rule;
 
@@ -293,7 +295,7 @@ impl Faults {
         }
         let mut table = self.table.lock();
         let hit = table.rules.iter_mut().find_map(|entry| {
-            let is_hit = entry.hit(asked, now);
+            let is_hit = entry.rule.meets(asked) && entry.hit(now);
             is_hit.then(|| Plan {
                 read_from: entry.past.clone(),
                 ..Plan::of(entry.rule.effect(), entry.name())
@@ -305,6 +307,19 @@ impl Faults {
         let table = &mut *table;
         let (loss, since) = table.loss.as_ref()?;
         loss.plan(asked, *since, now, &mut table.told_of_loss)
+    }
+
+    /// Returns the effect on a question of DNS, with its name for the history; `None` to answer it as always.
+    #[must_use]
+    pub fn ask_dns(&self, question: &Question<'_>, now: Timestamp) -> Option<(String, Effect)> {
+        if !self.has_any() {
+            return None;
+        }
+        let mut table = self.table.lock();
+        table.rules.iter_mut().find_map(|entry| {
+            let is_hit = entry.rule.is_about(question) && entry.hit(now);
+            is_hit.then(|| (entry.name(), entry.rule.effect().clone()))
+        })
     }
 
     /// Waits until the leader is lost or found, or a link changes. Armed when this returns, not when it is first polled.
@@ -323,9 +338,9 @@ impl Faults {
 }
 
 impl Entry {
-    /// Returns whether a request is hit, and counts it.
-    fn hit(&mut self, asked: &Asked<'_>, now: Timestamp) -> bool {
-        if self.is_spent() || !self.rule.meets(asked, now) {
+    /// Returns whether a request is hit that meets the conditions, and counts it.
+    fn hit(&mut self, now: Timestamp) -> bool {
+        if self.is_spent() || !self.rule.is_in_window(now) {
             return false;
         }
         self.met += 1;

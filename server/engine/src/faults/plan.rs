@@ -137,6 +137,8 @@ impl Plan {
             Effect::ReadFrom { last_contact, .. } => {
                 plan.shown.last_contact = Some(*last_contact);
             }
+            // No request is hit.
+            Effect::Dns(_) => {}
         }
         plan
     }

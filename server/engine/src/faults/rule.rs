@@ -4,11 +4,13 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::Asked;
-use super::effect::{AclChange, Effect, Moment};
+use super::effect::{AclChange, DnsFailure, Effect, Moment};
 use super::error::RuleError;
+use super::question::{Question, is_below};
 use proconsul_store::timestamp::Timestamp;
 
-/// A rule: an effect, and the requests that it hits. All conditions must be met; without any, every request is hit.
+/// A rule: an effect, and the requests that it hits. All conditions must be met; without any, every request is hit. With
+/// [`question`](Rule::question), or an effect of DNS, it hits questions of DNS in their place.
 ///
 /// ```
 /// use proconsul::faults::{Cut, Effect, Rule};
@@ -29,6 +31,7 @@ pub struct Rule {
     session: Option<String>,
     client: Option<IpAddr>,
     header: Option<(String, String)>,
+    question: Option<String>,
     window: Option<(Timestamp, Timestamp)>,
     nth: Option<u64>,
     chance: Option<(f64, u64)>,
@@ -48,6 +51,7 @@ impl Rule {
             session: None,
             client: None,
             header: None,
+            question: None,
             window: None,
             nth: None,
             chance: None,
@@ -88,6 +92,23 @@ impl Rule {
     /// Only requests with this header, which tells clients on one machine apart.
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.header = Some((name.into(), value.into()));
+        self
+    }
+
+    /// Questions of DNS about this name, or one below it, in place of requests; about any name if it is empty. They are hit by
+    /// [`Effect::Dns`], [`Effect::DelayBefore`], [`Effect::DelayAfter`] and [`Effect::Hang`].
+    ///
+    /// ```
+    /// use proconsul::faults::{DnsFailure, Effect, Rule};
+    ///
+    /// let server = proconsul::Server::builder().dns().start()?;
+    /// let fails = Rule::new(Effect::Dns(DnsFailure::ServFail)).question("web.service.consul");
+    /// let _guard = server.fault(fails)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn question(mut self, name: impl AsRef<str>) -> Self {
+        let name = name.as_ref().trim_end_matches('.');
+        self.question = Some(name.to_ascii_lowercase());
         self
     }
 
@@ -136,6 +157,10 @@ impl Rule {
         let key = self.key_prefix.as_deref().map(String::from_utf8_lossy);
         parts.extend(key.map(|key| format!("key {key:?}")));
         parts.extend(self.session.as_ref().map(|id| format!("session {id}")));
+        parts.extend(self.is_of_questions().then(|| match self.name_asked() {
+            "" => "questions of DNS".to_owned(),
+            name => format!("questions of DNS about {name}"),
+        }));
         parts.extend(self.client.map(|client| format!("client {client}")));
         let header = self.header.as_ref();
         parts.extend(header.map(|(name, value)| format!("header {name}: {value}")));
@@ -220,6 +245,7 @@ impl Rule {
         if let Effect::Respond(response) = &self.effect {
             response.check()?;
         }
+        self.check_question()?;
         self.check_counts()?;
         match self.window {
             Some((from, to)) if to <= from => Err(RuleError::WindowEmpty),
@@ -248,6 +274,40 @@ impl Rule {
         Ok(())
     }
 
+    /// The name that questions are about, or below; empty for any.
+    fn name_asked(&self) -> &str {
+        self.question.as_deref().unwrap_or_default()
+    }
+
+    /// Whether it hits questions of DNS, and no requests.
+    fn is_of_questions(&self) -> bool {
+        self.question.is_some() || matches!(self.effect, Effect::Dns(_))
+    }
+
+    /// Checks that a rule for questions has nothing that only requests have.
+    fn check_question(&self) -> Result<(), RuleError> {
+        if !self.is_of_questions() {
+            return Ok(());
+        }
+        if !matches!(
+            self.effect,
+            Effect::Dns(_) | Effect::Hang | Effect::DelayBefore(_) | Effect::DelayAfter(_)
+        ) {
+            return Err(RuleError::QuestionEffect);
+        }
+        let conditions = [
+            ("method", self.method.is_some()),
+            ("path", self.path.is_some()),
+            ("key", self.key_prefix.is_some()),
+            ("session", self.session.is_some()),
+            ("header", self.header.is_some()),
+        ];
+        match conditions.into_iter().find(|(_, is_set)| *is_set) {
+            Some((condition, _)) => Err(RuleError::QuestionCondition(condition)),
+            None => Ok(()),
+        }
+    }
+
     /// Returns whether this rule, tried first, leaves no request to `later`.
     pub(super) fn hides(&self, later: &Self) -> bool {
         fn covers<T: PartialEq>(own: Option<&T>, later: Option<&T>) -> bool {
@@ -259,6 +319,8 @@ impl Rule {
         let is_endless = self.limit().is_none() && self.probability() >= 1.0;
         is_endless
             && self.window.is_none()
+            && self.is_of_questions() == later.is_of_questions()
+            && is_below(later.name_asked(), self.name_asked())
             && covers(self.method.as_ref(), later.method.as_ref())
             && starts(
                 self.path.as_deref().map(str::as_bytes),
@@ -270,12 +332,20 @@ impl Rule {
             && covers(self.header.as_ref(), later.header.as_ref())
             && !matches!(
                 self.effect,
-                Effect::ReadFrom { .. } | Effect::AcquireInFlight
+                Effect::ReadFrom { .. }
+                    | Effect::AcquireInFlight
+                    | Effect::Dns(DnsFailure::Truncated)
             )
     }
 
-    /// Returns whether a request meets the conditions that do not count requests.
-    pub(super) fn meets(&self, asked: &Asked<'_>, now: Timestamp) -> bool {
+    /// Whether it hits at this time.
+    pub(super) fn is_in_window(&self, now: Timestamp) -> bool {
+        let window = self.window;
+        window.is_none_or(|(from, to)| (from..to).contains(&now))
+    }
+
+    /// Returns whether a request meets the conditions, but for the time.
+    pub(super) fn meets(&self, asked: &Asked<'_>) -> bool {
         let is_read = matches!(asked.method, "GET" | "HEAD");
         let fits = match self.effect {
             Effect::ReportIndex(_) => is_read,
@@ -288,14 +358,20 @@ impl Rule {
         let session = |own: &String| asked.session.is_some_and(|id| id.eq_ignore_ascii_case(own));
         let header =
             |(name, value): &(String, String)| (asked.header)(name).as_ref() == Some(value);
-        fits && self.method.as_ref().is_none_or(|own| own == asked.method)
+        fits && !self.is_of_questions()
+            && self.method.as_ref().is_none_or(|own| own == asked.method)
             && self.path.as_ref().is_none_or(path)
             && self.key_prefix.as_ref().is_none_or(key)
             && self.session.as_ref().is_none_or(session)
             && self.client.is_none_or(|own| asked.client == Some(own))
             && self.header.as_ref().is_none_or(header)
-            && self
-                .window
-                .is_none_or(|(from, to)| (from..to).contains(&now))
+    }
+
+    /// Returns whether a question meets the conditions of name, transport and client.
+    pub(super) fn is_about(&self, question: &Question<'_>) -> bool {
+        self.is_of_questions()
+            && (question.is_datagram || self.effect != Effect::Dns(DnsFailure::Truncated))
+            && self.client.is_none_or(|own| question.client == Some(own))
+            && is_below(question.name, self.name_asked())
     }
 }

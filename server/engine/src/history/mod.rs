@@ -54,9 +54,9 @@ pub enum Happened {
         call: CallId,
         /// The client's address; `None` for a Unix socket.
         client: Option<IpAddr>,
-        /// The method.
+        /// The method; `DNS` for a question of DNS.
         method: String,
-        /// Path and query, as sent.
+        /// Path and query, as sent; of a question the name and the type, as in `web.service.consul. SRV`.
         target: String,
         /// The number of the agent that it came to; `None` for a lone one.
         agent: Option<usize>,
@@ -65,7 +65,8 @@ pub enum Happened {
     Answer {
         /// Its number.
         call: CallId,
-        /// The status; `None` if the connection ended without an answer.
+        /// The status, and of a question of DNS its code: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED. `None` if there was no
+        /// answer.
         status: Option<u16>,
         /// The fault that hit the request, in words.
         fault: Option<String>,

@@ -1,13 +1,17 @@
 //! Answers DNS: datagrams over UDP, and messages with their length over TCP.
 
+use std::future::poll_fn;
 use std::io;
+use std::net::IpAddr;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 
+use super::tasks::{Task, Tasks};
 use proconsul_core::Context;
 use proconsul_core::dns::{Transport, answer};
 use proconsul_engine::sync::either;
@@ -20,7 +24,8 @@ const LONGEST_DATAGRAM: usize = 65_535;
 const REST: Duration = Duration::from_secs(1);
 
 /// Answers datagrams forever, but for those that come while the server refuses connections.
-pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
+pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket, tasks: Arc<Tasks>) {
+    let socket = Arc::new(socket);
     let mut buffer = vec![0; LONGEST_DATAGRAM];
     loop {
         let (length, client) = match socket.recv_from(&mut buffer).await {
@@ -39,18 +44,29 @@ pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket) {
         {
             continue;
         }
-        if let Some(answer) = answer(&context, Transport::Udp, &buffer[..length]) {
-            // The client may have gone.
-            let _ = socket.send_to(&answer, client).await;
+        let (context, socket) = (Arc::clone(&context), Arc::clone(&socket));
+        let question = buffer[..length].to_vec();
+        let mut answering: Task = Box::pin(async move {
+            let address = client.ip().to_canonical();
+            let answer = answer(&context, Some(address), Transport::Udp, &question).await;
+            if let Some(answer) = answer {
+                // The client may have gone.
+                let _ = socket.send_to(&answer, client).await;
+            }
+        });
+        // One that a fault holds holds up no others.
+        let polled = poll_fn(|task| Poll::Ready(answering.as_mut().poll(task))).await;
+        if polled.is_pending() {
+            tasks.spawn(answering);
         }
     }
 }
 
 /// Answers the messages of one connection until the client closes it, or the server closes all.
-pub(super) async fn serve_stream(context: Arc<Context>, mut stream: TcpStream) {
+pub(super) async fn serve_stream(context: Arc<Context>, mut stream: TcpStream, client: IpAddr) {
     let serving = async {
         // Whatever goes wrong, the connection ends.
-        let _ = answer_all(&context, &mut stream).await;
+        let _ = answer_all(&context, client, &mut stream).await;
     };
     match context.listeners() {
         Some(listeners) => either(listeners.are(false), pin!(serving)).await,
@@ -58,13 +74,14 @@ pub(super) async fn serve_stream(context: Arc<Context>, mut stream: TcpStream) {
     }
 }
 
-async fn answer_all(context: &Context, stream: &mut TcpStream) -> io::Result<()> {
+async fn answer_all(context: &Context, client: IpAddr, stream: &mut TcpStream) -> io::Result<()> {
     let mut question = Vec::new();
     loop {
         let length = stream.read_u16().await?;
         question.resize(usize::from(length), 0);
         stream.read_exact(&mut question).await?;
-        let Some(answer) = answer(context, Transport::Tcp, &question) else {
+        let answer = answer(context, Some(client), Transport::Tcp, &question).await;
+        let Some(answer) = answer else {
             continue;
         };
         let length = u16::try_from(answer.len()).map_err(io::Error::other)?;

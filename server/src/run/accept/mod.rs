@@ -196,7 +196,7 @@ async fn accept_tcp(
     let context = Arc::clone(context);
     #[cfg(feature = "dns")]
     if matches!(protocol, Protocol::Dns) {
-        tasks.spawn(Box::pin(dns::serve_stream(context, stream)));
+        tasks.spawn(Box::pin(dns::serve_stream(context, stream, peer.ip())));
         return Ok(());
     }
     let tls = protocol.tls();

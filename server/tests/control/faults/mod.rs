@@ -2,6 +2,8 @@
 
 mod in_flight;
 mod leader_loss;
+#[cfg(feature = "dns")]
+mod questions;
 mod responses;
 mod rules;
 

@@ -261,7 +261,7 @@ fn every_effect_scenario_and_phase_says_what_happens() {
         .iter()
         .map(|effect| &effect["properties"]["kind"]["const"])
         .collect();
-    assert_eq!(kinds.len(), 16, "{kinds:?}");
+    assert_eq!(kinds.len(), 18, "{kinds:?}");
     let scenarios = named(&field("/leader/lose", "scenario").to_string());
     for name in ["never-elected", "leader-killed", "quorum-lost", "starting"] {
         assert!(scenarios.contains(&name.to_owned()), "{scenarios:?}");

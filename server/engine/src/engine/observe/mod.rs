@@ -7,7 +7,9 @@ mod image;
 mod inspect;
 
 use std::cell::Cell;
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -216,6 +218,12 @@ impl Engine {
     pub fn of_call<T>(call: Option<CallId>, part: impl FnOnce() -> T) -> T {
         let _before = call.map(|call| Before(CALL.replace(Some(call))));
         part()
+    }
+
+    /// Does all that a request does in a future of its own.
+    pub async fn in_call<T>(call: Option<CallId>, work: impl Future<Output = T>) -> T {
+        let mut work = pin!(work);
+        poll_fn(|task| Self::of_call(call, || work.as_mut().poll(task))).await
     }
 
     /// Returns the request of which this is a part.

@@ -382,7 +382,19 @@ class ReadFromEffect(TypedDict):
     last_contact: str
     """What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`."""
 
-Effect = Union[ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect]
+
+class DnsServfailEffect(TypedDict):
+    """Answers questions of DNS with the code SERVFAIL."""
+
+    kind: Literal["dns-servfail"]
+
+
+class DnsTruncatedEffect(TypedDict):
+    """Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP."""
+
+    kind: Literal["dns-truncated"]
+
+Effect = Union[ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, HangEffect, ResetEffect, EmptyReplyEffect, AppliedThenResetEffect, AppliedThenEmptyReplyEffect, TruncateEffect, AcquireInFlightEffect, RevokeTokenEffect, ChangeRulesEffect, IndexEffect, IndexBackEffect, ReadFromEffect, DnsServfailEffect, DnsTruncatedEffect]
 """What happens to the requests.
 
 - `error`: Answers with one of Consul's own errors, after the time that Consul takes to give it. Nothing is applied.
@@ -401,6 +413,8 @@ Effect = Union[ErrorEffect, RespondEffect, DelayBeforeEffect, DelayAfterEffect, 
 - `index`: Lets a read report another `X-Consul-Index` than the true one.
 - `index-back`: Lets a read report an `X-Consul-Index` that is lower than the true one, but at least 1.
 - `read-from`: Answers reads with `?stale` from a checkpoint, as a server that has fallen behind does.
+- `dns-servfail`: Answers questions of DNS with the code SERVFAIL.
+- `dns-truncated`: Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP.
 """
 
 
@@ -617,7 +631,7 @@ class Record(TypedDict):
     session: NotRequired[str | None]
     """The session that the record is about."""
     status: NotRequired[int | None]
-    """The status of an answer; null when none was sent."""
+    """The status of an answer, or the code of one of DNS: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED; null when none was sent."""
     target: NotRequired[str | None]
     """A request's path and parameters, as sent."""
     token: NotRequired[str | None]
@@ -702,6 +716,8 @@ __all__ = [
     "Datacenters",
     "DelayAfterEffect",
     "DelayBeforeEffect",
+    "DnsServfailEffect",
+    "DnsTruncatedEffect",
     "Due",
     "Effect",
     "EmptyReplyEffect",
@@ -915,7 +931,7 @@ class Controls:
         """
         self._call("POST", "/checks/fail", body=_given({"check": check, "node": node}))
 
-    def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """Installs a rule behind those that there are: the first that matches a request wins.
 
         effect: What happens to the requests.
@@ -927,12 +943,13 @@ class Controls:
         method: Requests with this method, such as `PUT`.
         nth: Only one of the requests that meet the other conditions: the one with this number, counted from 1.
         path: Requests whose decoded path begins with this, such as `/v1/session/`.
+        question: Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
         seed: What `chance` is drawn from: the same seed hits the same requests.
         session: Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
         times: How many requests are hit at most, at least 1; all of them when it is left out.
         to_ms: Requests that come before this time, in milliseconds of the server's clock.
         """
-        return self._call("POST", "/faults", body=_given({"effect": effect, "chance": chance, "client": client, "from_ms": from_ms, "header": header, "key_prefix": key_prefix, "method": method, "nth": nth, "path": path, "seed": seed, "session": session, "times": times, "to_ms": to_ms}))
+        return self._call("POST", "/faults", body=_given({"effect": effect, "chance": chance, "client": client, "from_ms": from_ms, "header": header, "key_prefix": key_prefix, "method": method, "nth": nth, "path": path, "question": question, "seed": seed, "session": session, "times": times, "to_ms": to_ms}))
 
     def faults(self) -> Rules:
         """The rules, in the order in which they are tried, with how often they have hit."""
@@ -1340,9 +1357,9 @@ class AsyncControls:
         """As `Controls.fail_check`."""
         return await asyncio.to_thread(self.sync.fail_check, check=check, node=node)
 
-    async def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    async def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """As `Controls.fault`."""
-        return await asyncio.to_thread(self.sync.fault, effect=effect, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, seed=seed, session=session, times=times, to_ms=to_ms)
+        return await asyncio.to_thread(self.sync.fault, effect=effect, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, question=question, seed=seed, session=session, times=times, to_ms=to_ms)
 
     async def faults(self) -> Rules:
         """As `Controls.faults`."""

@@ -59,7 +59,7 @@ pub(super) struct RecordJson {
     /// A request's path and parameters, as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// The status of an answer; null when none was sent.
+    /// The status of an answer, or the code of one of DNS: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED; null when none was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Option<u16>>,
     /// The fault that hit a request, in words; null when none did.

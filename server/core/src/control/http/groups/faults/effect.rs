@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::control::http::call::{Name, Nouns, Refused, Span};
 use proconsul_engine::faults::{
-    AclChange, ConsulError, Cut, Effect, Moment, ReportedIndex, Response,
+    AclChange, ConsulError, Cut, DnsFailure, Effect, Moment, ReportedIndex, Response,
 };
 
 /// What happens to a request that a rule hits.
@@ -96,6 +96,10 @@ pub(super) enum NewEffect {
         /// What `X-Consul-LastContact` says: a duration such as `20s` or `250ms`.
         last_contact: Span,
     },
+    /// Answers questions of DNS with the code SERVFAIL.
+    DnsServfail {},
+    /// Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP.
+    DnsTruncated {},
 }
 
 impl NewEffect {
@@ -141,6 +145,8 @@ impl NewEffect {
                 checkpoint,
                 last_contact: last_contact.0,
             },
+            Self::DnsServfail {} => Effect::Dns(DnsFailure::ServFail),
+            Self::DnsTruncated {} => Effect::Dns(DnsFailure::Truncated),
         })
     }
 }

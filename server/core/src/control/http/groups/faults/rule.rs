@@ -30,6 +30,9 @@ pub(super) struct NewRule {
     client: Option<IpAddr>,
     /// A header of the requests, by which clients on one machine can be told apart.
     header: Option<NewHeader>,
+    /// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if
+    /// it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
+    question: Option<String>,
     /// Requests that come at this time or later, in milliseconds of the server's clock.
     from_ms: Option<u64>,
     /// Requests that come before this time, in milliseconds of the server's clock.
@@ -75,6 +78,7 @@ impl NewRule {
         let rule = with(rule, self.header, |rule, header| {
             rule.header(header.name, header.value)
         });
+        let rule = with(rule, self.question, Rule::question);
         let rule = with(rule, self.nth, Rule::nth);
         let rule = with(rule, self.chance, |rule, chance| {
             rule.chance(chance, self.seed)

@@ -847,6 +847,12 @@ public abstract class Controls {
             return this;
         }
 
+        /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
+        public FaultOptions question(String question) {
+            set("question", question);
+            return this;
+        }
+
         /** What `chance` is drawn from: the same seed hits the same requests. */
         public FaultOptions seed(long seed) {
             set("seed", seed);
@@ -1548,7 +1554,7 @@ public abstract class Controls {
 
     /**
      * What happens to the requests.
-     * It is one of {@link ErrorEffect}, {@link RespondEffect}, {@link DelayBeforeEffect}, {@link DelayAfterEffect}, {@link HangEffect}, {@link ResetEffect}, {@link EmptyReplyEffect}, {@link AppliedThenResetEffect}, {@link AppliedThenEmptyReplyEffect}, {@link TruncateEffect}, {@link AcquireInFlightEffect}, {@link RevokeTokenEffect}, {@link ChangeRulesEffect}, {@link IndexEffect}, {@link IndexBackEffect}, {@link ReadFromEffect}.
+     * It is one of {@link ErrorEffect}, {@link RespondEffect}, {@link DelayBeforeEffect}, {@link DelayAfterEffect}, {@link HangEffect}, {@link ResetEffect}, {@link EmptyReplyEffect}, {@link AppliedThenResetEffect}, {@link AppliedThenEmptyReplyEffect}, {@link TruncateEffect}, {@link AcquireInFlightEffect}, {@link RevokeTokenEffect}, {@link ChangeRulesEffect}, {@link IndexEffect}, {@link IndexBackEffect}, {@link ReadFromEffect}, {@link DnsServfailEffect}, {@link DnsTruncatedEffect}.
      */
     public abstract static class Effect extends Fields {
         private Effect() {}
@@ -1753,6 +1759,22 @@ public abstract class Controls {
             set("kind", "read-from");
             set("checkpoint", checkpoint);
             set("last_contact", lastContact);
+        }
+    }
+
+    /** Answers questions of DNS with the code SERVFAIL. */
+    public static final class DnsServfailEffect extends Effect {
+        /** Answers questions of DNS with the code SERVFAIL. */
+        public DnsServfailEffect() {
+            set("kind", "dns-servfail");
+        }
+    }
+
+    /** Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP. */
+    public static final class DnsTruncatedEffect extends Effect {
+        /** Answers questions of DNS over UDP without records, as truncated: a client asks again over TCP. */
+        public DnsTruncatedEffect() {
+            set("kind", "dns-truncated");
         }
     }
 
@@ -2433,7 +2455,7 @@ public abstract class Controls {
             return field("session", String.class::cast);
         }
 
-        /** The status of an answer; null when none was sent. */
+        /** The status of an answer, or the code of one of DNS: 0 NOERROR, 2 SERVFAIL, 3 NXDOMAIN, 5 REFUSED; null when none was sent. */
         public Long status() {
             return field("status", Fields::whole);
         }
