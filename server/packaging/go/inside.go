@@ -35,7 +35,7 @@ func Inside(t testing.TB, options []Option, open func(inside.Asked) (*inside.Ser
 		first := func(ctx context.Context) (net.Conn, error) { return opened.Dial(ctx, 0) }
 		server := &Server{
 			Controls: Controls{url: at + "/proconsul/v1", client: reaching(first, true)},
-			Address:  opened.Address, URL: at, consul: reaching(first, false), dial: opened.Dial,
+			Address:  opened.Address, URL: at, consul: reaching(first, false), dial: opened.Dial, dialDNS: opened.DialDNS,
 			from: "the module", advice: "build it anew with server/packaging/go/build", log: opened.Log, end: opened.End,
 		}
 		for _, path := range data {

@@ -15,6 +15,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -48,8 +49,8 @@ type Server struct {
 	Address string
 	// URL is the URL of Consul's API.
 	URL string
-	// DNSAddress is host and port of DNS, over UDP and TCP; empty where the server answers none: in this process, or at a Port
-	// other than 8500.
+	// DNSAddress is host and port of DNS, over UDP and TCP; empty where the server does not listen for it: in this process, or at a
+	// Port other than 8500. Resolver asks it.
 	DNSAddress string
 	// HTTPSURL is the URL of Consul's API over HTTPS, with the option HTTPS.
 	HTTPSURL string
@@ -60,6 +61,8 @@ type Server struct {
 
 	// What makes a connection to an agent.
 	dial func(ctx context.Context, agent int) (net.Conn, error)
+	// What makes a connection to the first agent's DNS.
+	dialDNS func(ctx context.Context, network string) (net.Conn, error)
 	// The client of Consul's API.
 	consul *http.Client
 	// What the server is made of, and what to do where that is of another version.
@@ -232,6 +235,13 @@ func (s *Server) AgentClient(agent int) *http.Client {
 	client := reaching(func(ctx context.Context) (net.Conn, error) { return s.dial(ctx, agent) }, false)
 	s.t.Cleanup(client.CloseIdleConnections)
 	return client
+}
+
+// Resolver returns a resolver that asks this server alone, in place of the system's name servers. End names with a dot, as in
+// "web.service.consul.": else the system's search domains are tried, too. In this process it needs no socket, and waits on a
+// bubble's clock. Go asks for both kinds of addresses at once, in an order that is not the same each time.
+func (s *Server) Resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) { return s.dialDNS(ctx, network) }}
 }
 
 // AgentAddress returns host and port of the Consul API of the agent with this number, as AgentClient counts them. One of
@@ -423,6 +433,12 @@ func start(t testing.TB, chosen settings) (*Server, error) {
 			return nil, err
 		}
 		return dialing(address)(ctx)
+	}
+	server.dialDNS = func(ctx context.Context, network string) (net.Conn, error) {
+		if said.DNS == "" {
+			return nil, errors.New("the server answers no DNS: at a Port other than 8500 it has none")
+		}
+		return new(net.Dialer).DialContext(ctx, network, said.DNS)
 	}
 	if said.HTTPS != "" {
 		server.HTTPSURL, server.CAFile = "https://"+said.HTTPS, said.CAFile

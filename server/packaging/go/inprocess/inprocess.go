@@ -16,6 +16,7 @@ package inprocess
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +37,9 @@ import (
 const (
 	connects, sends, sentAll, isGone, timePasses = 0, 1, 2, 3, 4
 	asks, believes, hasEnded                     = 6, 7, 8
+	asksInDatagram, asksInMessage                = 9, 10
 	sent, closes, resets, deadline               = 1, 2, 3, 4
-	responds, directs, isOver                    = 5, 6, 7
+	responds, directs, isOver, answers           = 5, 6, 7, 8
 )
 
 // What stands for the address of a server that does not listen.
@@ -73,7 +75,7 @@ func open(t testing.TB, asked inside.Asked) (*inside.Server, error) {
 		instance.close()
 		return nil, err
 	}
-	s := &server{t: t, instance: instance, began: began, connections: map[uint64]*connection{}}
+	s := &server{t: t, instance: instance, began: began, connections: map[uint64]*connection{}, questions: map[uint64]*connection{}}
 	if err = s.give(timePasses, 0, nil); err == nil {
 		s.agents, err = instance.agents()
 	}
@@ -81,7 +83,7 @@ func open(t testing.TB, asked inside.Asked) (*inside.Server, error) {
 		s.stop()
 		return nil, err
 	}
-	opened := &inside.Server{Address: noAddress, Dial: s.dial, Log: s, End: s.stop}
+	opened := &inside.Server{Address: noAddress, Dial: s.dial, DialDNS: s.dialDNS, Log: s, End: s.stop}
 	if asked.Listen {
 		opened.Address, err = s.listen(asked.Port)
 	}
@@ -107,9 +109,11 @@ type server struct {
 	instance    *instance
 	agents      int
 	connections map[uint64]*connection
-	last        uint64
-	timer       *time.Timer
-	ended       error
+	// Who has asked a question of DNS.
+	questions map[uint64]*connection
+	last      uint64
+	timer     *time.Timer
+	ended     error
 
 	listener net.Listener
 	serving  sync.WaitGroup
@@ -143,6 +147,11 @@ func (s *server) give(kind uint64, id uint64, bytes []byte) error {
 			s.timer = time.AfterFunc(time.Duration(output.number)-now, func() { s.give(timePasses, 0, nil) })
 		} else if to := s.connections[output.number]; to != nil {
 			s.deliver(to, output)
+		} else if to := s.questions[output.number]; to != nil {
+			delete(s.questions, output.number)
+			if output.kind == answers {
+				to.receive(append(binary.BigEndian.AppendUint16(nil, uint16(len(output.bytes))), output.bytes...))
+			}
 		}
 	}
 	return nil
@@ -170,7 +179,11 @@ func (s *server) end(why error) {
 	for _, one := range s.connections {
 		one.finish(why)
 	}
+	for _, one := range s.questions {
+		one.finish(why)
+	}
 	clear(s.connections)
+	clear(s.questions)
 	s.instance.close()
 }
 

@@ -24,6 +24,8 @@ type Server struct {
 	Address string
 	// Dial makes a connection to the agent with a number.
 	Dial func(context.Context, int) (net.Conn, error)
+	// DialDNS makes a client's end of what carries questions of DNS: datagrams for "udp", and a connection for "tcp".
+	DialDNS func(ctx context.Context, network string) (net.Conn, error)
 	// Log is what it has said at its end.
 	Log fmt.Stringer
 	// End ends it, and all of its connections.
