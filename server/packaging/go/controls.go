@@ -1177,7 +1177,7 @@ type FaultOptions struct {
 	Nth uint64
 	// Requests whose decoded path begins with this, such as `/v1/session/`.
 	Path string
-	// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
+	// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
 	Question string
 	// What `chance` is drawn from: the same seed hits the same requests.
 	Seed uint64

@@ -747,7 +747,7 @@ export class Controls {
     nth?: number;
     /** Requests whose decoded path begins with this, such as `/v1/session/`. */
     path?: string;
-    /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
+    /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
     question?: string;
     /** What `chance` is drawn from: the same seed hits the same requests. */
     seed?: number;

@@ -95,8 +95,8 @@ impl Rule {
         self
     }
 
-    /// Questions of DNS about this name, or one below it, in place of requests; about any name if it is empty. They are hit by
-    /// [`Effect::Dns`], [`Effect::DelayBefore`], [`Effect::DelayAfter`] and [`Effect::Hang`].
+    /// Questions of DNS about this name, or one below it, in place of requests; `.` is any name. They are hit by [`Effect::Dns`],
+    /// [`Effect::DelayBefore`], [`Effect::DelayAfter`] and [`Effect::Hang`].
     ///
     /// ```
     /// use proconsul::faults::{DnsFailure, Effect, Rule};

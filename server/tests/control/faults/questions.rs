@@ -36,7 +36,7 @@ const WHOLE: &str = "NOERROR qr aa rd, proconsul.node.consul. A";
 fn answers_fail_while_a_rule_says_so() {
     let server = server();
     let failed = "SERVFAIL qr rd, proconsul.node.consul. A";
-    for name in ["", "consul", "Node.Consul.", NAME] {
+    for name in [".", "consul", "Node.Consul.", NAME] {
         let rule = Rule::new(Effect::Dns(DnsFailure::ServFail)).question(name);
         let _guard = server.fault(rule).expect("it can match");
         assert_eq!(outcomes(&server), [failed, failed], "{name}");
@@ -62,7 +62,7 @@ fn a_truncated_answer_sends_its_client_to_tcp() {
 #[test]
 fn a_question_without_an_answer_holds_up_no_other() {
     let server = server();
-    let rule = Rule::new(Effect::Hang).question("").times(1);
+    let rule = Rule::new(Effect::Hang).question(".").times(1);
     let guard = server.fault(rule).expect("it can match");
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a free port");
     let patience = socket.set_read_timeout(Some(PATIENCE));
@@ -180,7 +180,7 @@ fn rules_about_questions_that_never_match_are_refused() {
         (servfail().key_prefix("a"), condition("key")),
         (servfail().session("a"), condition("session")),
         (servfail().header("a", "b"), condition("header")),
-        (Rule::new(Effect::Cut(Cut::Reset)).question(""), effect),
+        (Rule::new(Effect::Cut(Cut::Reset)).question("."), effect),
     ] {
         let refused = server.fault(rule).expect_err("it can never match");
         assert_eq!(refused.to_string(), expected);

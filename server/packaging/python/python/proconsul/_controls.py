@@ -943,7 +943,7 @@ class Controls:
         method: Requests with this method, such as `PUT`.
         nth: Only one of the requests that meet the other conditions: the one with this number, counted from 1.
         path: Requests whose decoded path begins with this, such as `/v1/session/`.
-        question: Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
+        question: Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
         seed: What `chance` is drawn from: the same seed hits the same requests.
         session: Requests that name this session: in the path of `/v1/session/`, or in `acquire=` or `release=`.
         times: How many requests are hit at most, at least 1; all of them when it is left out.

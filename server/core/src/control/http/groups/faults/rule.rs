@@ -30,8 +30,8 @@ pub(super) struct NewRule {
     client: Option<IpAddr>,
     /// A header of the requests, by which clients on one machine can be told apart.
     header: Option<NewHeader>,
-    /// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if
-    /// it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
+    /// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name.
+    /// They can be delayed and not answered (`hang`), and their answers fail (`dns-…`).
     question: Option<String>,
     /// Requests that come at this time or later, in milliseconds of the server's clock.
     from_ms: Option<u64>,

@@ -847,7 +847,7 @@ public abstract class Controls {
             return this;
         }
 
-        /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; about any name if it is empty. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
+        /** Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name. They can be delayed and not answered (`hang`), and their answers fail (`dns-…`). */
         public FaultOptions question(String question) {
             set("question", question);
             return this;
