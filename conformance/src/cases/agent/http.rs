@@ -88,8 +88,11 @@ fn turns_critical(t: &Trial, url: &str, why: &str) {
         let check = t.api_get("/v1/agent/checks").json()[&id].clone();
         (check["Status"] == "critical").then_some(check)
     });
-    let output = format!("Get \"{url}\": net/http: HTTP/1.x transport connection broken: {why}");
-    t.same("output", found["Output"].clone(), json!(output));
+    // Left out in rare runs, when Go's library learns of the answer before it learns that the connection is over.
+    let broken = "net/http: HTTP/1.x transport connection broken: ";
+    let output = found["Output"].as_str().unwrap_or_default();
+    let expected = format!("Get \"{url}\": {why}");
+    t.same("output", output.replacen(broken, "", 1), expected);
     t.api_put(&format!("/v1/agent/check/deregister/{id}"), "")
         .is(200, "");
 }

@@ -16,6 +16,24 @@ pub(super) mod kind {
     pub(crate) const OPT: u16 = 41;
     pub(crate) const AXFR: u16 = 252;
     pub(crate) const ANY: u16 = 255;
+
+    /// Returns the name of a type, as `dig` has it.
+    pub(crate) fn in_words(kind: u16) -> String {
+        let name = match kind {
+            A => "A",
+            NS => "NS",
+            CNAME => "CNAME",
+            SOA => "SOA",
+            PTR => "PTR",
+            TXT => "TXT",
+            AAAA => "AAAA",
+            SRV => "SRV",
+            AXFR => "AXFR",
+            ANY => "ANY",
+            other => return format!("TYPE{other}"),
+        };
+        name.to_owned()
+    }
 }
 
 /// The outcome in the head of an answer.

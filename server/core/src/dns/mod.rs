@@ -50,7 +50,7 @@ pub async fn answer(
                     .as_ref()
                     .map(ToString::to_string)
                     .unwrap_or_default(),
-                kind: question.kind,
+                kind: &kind::in_words(question.kind),
                 client,
                 transport,
             };

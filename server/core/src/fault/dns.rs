@@ -17,8 +17,8 @@ const METHOD: &str = "DNS";
 /// A question.
 pub(crate) struct Asked<'a> {
     pub(crate) name: &'a str,
-    /// The type of the records that are wanted.
-    pub(crate) kind: u16,
+    /// The type of the records that are wanted, in words.
+    pub(crate) kind: &'a str,
     pub(crate) client: Option<IpAddr>,
     pub(crate) transport: Transport,
 }
@@ -31,7 +31,7 @@ pub(crate) async fn answer(
     respond: impl Fn(Option<DnsFailure>) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
     let agent = (!context.is_lone()).then_some(context.agent);
-    let target = format!("{} {}", asked.name, kind_in_words(asked.kind));
+    let target = format!("{} {}", asked.name, asked.kind);
     let engine = &context.engine;
     let mut open = engine.begin_call_at(agent, asked.client, METHOD, &target);
     let id = open.as_ref().map(OpenCall::id);
@@ -92,21 +92,4 @@ async fn with_faults(
         // A rule with another is not about questions.
         _ => respond(None),
     }
-}
-
-/// Returns the name of a type of records, as `dig` has it.
-fn kind_in_words(kind: u16) -> String {
-    let name = match kind {
-        1 => "A",
-        2 => "NS",
-        5 => "CNAME",
-        6 => "SOA",
-        12 => "PTR",
-        16 => "TXT",
-        28 => "AAAA",
-        33 => "SRV",
-        255 => "ANY",
-        other => return format!("TYPE{other}"),
-    };
-    name.to_owned()
 }
