@@ -28,8 +28,8 @@ func TestAPanicFailsTheTestAndEndsTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = opened.Log.(*server).give(9, 0, nil)
-	const text = "there is no input of kind 9"
+	_ = opened.Log.(*server).give(99, 0, nil)
+	const text = "there is no input of kind 99"
 	if !strings.Contains(failed.said, text) {
 		t.Errorf("%q does not fail the test: %q", text, failed.said)
 	}

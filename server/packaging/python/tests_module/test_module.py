@@ -73,13 +73,13 @@ def test_a_panic_of_the_module_is_said(tmp_path):
             f"""\
             #!{sys.executable}
             from proconsul import _module
-            _module.Connection.data_received = lambda self, given: self._machine.input(9)
+            _module.Connection.data_received = lambda self, given: self._machine.input(99)
             _module.main()
             """
         )
     )
     script.chmod(0o755)
-    with pytest.raises(proconsul.ProconsulError, match="(?s)the server has panicked: .*there is no input of kind 9") as caught:
+    with pytest.raises(proconsul.ProconsulError, match="(?s)the server has panicked: .*there is no input of kind 99") as caught:
         proconsul.Server(binary=script)
     assert "has ended with exit code 1" in str(caught.value)
 
