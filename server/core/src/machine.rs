@@ -243,8 +243,8 @@ impl Machine {
         self.input_to(0, now, input)
     }
 
-    /// Takes an input as [`input`](Self::input) does: a new connection, a request without one, or a question goes to the agent with this
-    /// number. Agents of joined datacenters are counted on: with three in each, 3 is the first of the second.
+    /// Takes an input as [`input`](Self::input) does: a new connection, a request without one, or a question goes to the agent
+    /// with this number. Agents of joined datacenters are counted on: with three in each, 3 is the first of the second.
     ///
     /// # Panics
     /// There is no such agent.
@@ -304,7 +304,7 @@ impl Machine {
         self.add(Box::pin(serve(context, peer, (read, write), false)));
     }
 
-    /// Answers a request without a connection in a task of its own.
+    /// Starts a task that answers a request or a question, under this number.
     fn answer(&mut self, id: ConnectionId, work: impl Future<Output = Output> + Send + 'static) {
         let answered = Arc::clone(&self.answered);
         self.add(Box::pin(async move {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::control::ListenerError;
 use proconsul::dns::Transport;
 use proconsul::faults::{Effect, Rule};
 use proconsul_testing::{DnsAnswer, DnsQuestion};
@@ -35,4 +36,17 @@ async fn a_slow_answer_comes_on_the_clock_of_the_runtime() {
     assert!(server.held().is_empty(), "nobody waits for it");
     assert_eq!(ask("consul.service.consul").await, 1);
     assert_eq!(began.elapsed(), 7 * SECOND);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_refuses_connections_answers_no_question() -> Result<(), ListenerError> {
+    let server = Server::builder().in_runtime();
+    let server = server.expect("there is a runtime");
+    let question = DnsQuestion::new("proconsul.node.consul", "A").bytes();
+    let ask = || server.dns(None, Transport::Udp, &question);
+    server.refuse_connections_async().await?;
+    assert_eq!(ask().await, None);
+    server.accept_connections_async().await?;
+    assert!(ask().await.is_some());
+    Ok(())
 }

@@ -150,7 +150,8 @@ pub extern "C" fn agents() -> usize {
 /// Gives the server an input at `now`, in nanoseconds since it was made: of `kind` 0 a connection from the address in the
 /// buffer, 1 the bytes in the buffer, 2 the end of what the client sends, 3 its reset, 4 nothing but the time, 5 a request
 /// without a connection, 6 one from an address, 7 what a contender believes, 8 the end of a contender, 9 a question of DNS in a
-/// datagram, 10 one on a connection. 256 times the number of an agent is added to 0, 5, 6, 9 and 10. Returns the length of the reply: the outputs, and the next deadline.
+/// datagram, 10 one on a connection. 256 times the number of an agent is added to 0, 5, 6, 9 and 10. Returns the length of the
+/// reply: the outputs, and the next deadline.
 ///
 /// # Panics
 /// There is no server, or no such kind or agent, or the bytes are not what the kind has.

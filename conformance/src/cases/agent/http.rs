@@ -88,7 +88,7 @@ fn turns_critical(t: &Trial, url: &str, why: &str) {
         let check = t.api_get("/v1/agent/checks").json()[&id].clone();
         (check["Status"] == "critical").then_some(check)
     });
-    // Left out in rare runs, when Go's library learns of the answer before it learns that the connection is over.
+    // In rare runs 1.8.7 leaves this part out.
     let broken = "net/http: HTTP/1.x transport connection broken: ";
     let output = found["Output"].as_str().unwrap_or_default();
     let expected = format!("Get \"{url}\": {why}");

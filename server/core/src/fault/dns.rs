@@ -30,6 +30,10 @@ pub(crate) async fn answer(
     asked: Asked<'_>,
     respond: impl Fn(Option<DnsFailure>) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
+    // One that refuses connections hears no question.
+    if !control.listeners(context.agent).is_wanted() {
+        return None;
+    }
     let agent = (!context.is_lone()).then_some(context.agent);
     let target = format!("{} {}", asked.name, asked.kind);
     let engine = &context.engine;

@@ -23,7 +23,7 @@ const LONGEST_DATAGRAM: usize = 65_535;
 /// The pause after a question that could not be read.
 const REST: Duration = Duration::from_secs(1);
 
-/// Answers datagrams forever, but for those that come while the server refuses connections.
+/// Answers datagrams forever.
 pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket, tasks: Arc<Tasks>) {
     let socket = Arc::new(socket);
     let mut buffer = vec![0; LONGEST_DATAGRAM];
@@ -38,12 +38,6 @@ pub(crate) async fn serve_datagrams(context: Arc<Context>, socket: UdpSocket, ta
                 continue;
             }
         };
-        if context
-            .listeners()
-            .is_some_and(|listeners| !listeners.is_wanted())
-        {
-            continue;
-        }
         let (context, socket) = (Arc::clone(&context), Arc::clone(&socket));
         let question = buffer[..length].to_vec();
         let mut answering: Task = Box::pin(async move {

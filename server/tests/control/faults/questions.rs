@@ -148,8 +148,8 @@ fn the_history_has_questions_with_their_codes() {
 #[test]
 fn rules_hit_either_requests_or_questions() {
     let server = server();
-    let hang = Rule::new(Effect::Dns(DnsFailure::ServFail));
-    let of_questions = server.fault(hang).expect("it can match");
+    let fails = Rule::new(Effect::Dns(DnsFailure::ServFail));
+    let of_questions = server.fault(fails).expect("it can match");
     let error = Rule::new(Effect::ErrorAfter(ConsulError::AclNotFound, Duration::ZERO));
     // The first rule hides no rule of requests.
     let of_requests = server.fault(error).expect("it can match");
@@ -217,7 +217,15 @@ fn an_agent_without_its_clients_answers_no_questions() {
     let filter = Filter::of(Kind::Answer);
     let over = server.wait_for(&filter, PATIENCE);
     assert!(unanswered(&over.expect("it is over")));
+    let (address, last) = (agent.dns_addr(), server.last_record());
+    let waits = std::thread::spawn(move || ask_over_tcp(address, &question(NAME)));
+    let arrived = Filter::of(Kind::Request).after(last);
+    let arrived = server.wait_for(&arrived, PATIENCE);
+    arrived.expect("it reaches the connection");
+    server.wait_idle(PATIENCE).expect("it waits for the link");
+    assert_eq!(server.open_requests(), 1);
     agent.set_link(Link::Up);
+    waits.join().expect("a thread").expect("it is answered now");
     ask(9).recv(&mut [0; 512]).expect("it answers again");
     lost.set_nonblocking(true).expect("a socket can be asked");
     lost.recv(&mut [0; 512]).expect_err("the first was lost");

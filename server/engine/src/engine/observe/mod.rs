@@ -220,7 +220,7 @@ impl Engine {
         part()
     }
 
-    /// Does all that a request does in a future of its own.
+    /// Runs a future as a part of a request: what it changes follows from the request.
     pub async fn in_call<T>(call: Option<CallId>, work: impl Future<Output = T>) -> T {
         let mut work = pin!(work);
         poll_fn(|task| Self::of_call(call, || work.as_mut().poll(task))).await
