@@ -238,6 +238,13 @@ impl Engine {
 
     /// Looks at the state as [`Engine::with_store`] does.
     fn look<T>(&self, look: impl FnOnce(&State, Timestamp) -> T) -> T {
+        let (mut look, mut result) = (Some(look), None);
+        self.look_once(&mut |state, now| result = look.take().map(|look| look(state, now)));
+        result.expect("it is called")
+    }
+
+    /// Does what [`Engine::look`] does. It is compiled once, and not for each read.
+    fn look_once(&self, look: &mut dyn FnMut(&State, Timestamp)) {
         between_steps();
         {
             let state = self.state.read();
@@ -246,7 +253,7 @@ impl Engine {
                 return look(&state, now);
             }
         }
-        self.with_state(|state, now| look(state, now))
+        self.with_state(|state, now| look(state, now));
     }
 
     /// Looks at the state, after applying everything that is due.

@@ -77,7 +77,14 @@ impl Engine {
     /// Changes the state: the one way to do it. Takes the lock, reads the clock, applies what is due, lets `change` do
     /// its work, drops the lock, and wakes the waiters that it concerns.
     pub(super) fn mutate<T>(&self, change: impl FnOnce(&mut Mutation<'_>) -> T) -> T {
-        let (result, woken) = {
+        let (mut change, mut result) = (Some(change), None);
+        self.mutate_once(&mut |mutation| result = change.take().map(|change| change(mutation)));
+        result.expect("it is called")
+    }
+
+    /// Does what [`Engine::mutate`] does. It is compiled once, and not for each change.
+    fn mutate_once(&self, change: &mut dyn FnMut(&mut Mutation<'_>)) {
+        let woken = {
             let mut state = self.lock();
             let deadline = state.next_due();
             let agents = state.store.cluster().changes();
@@ -93,7 +100,7 @@ impl Engine {
             if deadline.is_some_and(|due| due <= mutation.now) {
                 mutation.apply_due();
             }
-            let result = change(&mut mutation);
+            change(&mut mutation);
             mutation.apply_arrivals(mutation.now);
             let (woken, put_off) = (mutation.woken, mutation.has_put_off);
             if put_off || state.next_due() != deadline {
@@ -102,7 +109,7 @@ impl Engine {
             if state.store.cluster().changes() != agents {
                 self.cluster_changed.notify();
             }
-            (result, woken)
+            woken
         };
         for told in &woken {
             // A waiter that is woken twice looks once.
@@ -110,7 +117,6 @@ impl Engine {
             told.tell();
         }
         self.announce();
-        result
     }
 }
 

@@ -64,6 +64,17 @@ impl Engine {
         until: Timestamp,
         since: Generation,
     ) -> Waiter<'_> {
+        self.waiter_of(is_streamed, &|| read.subject(), min_index, until, since)
+    }
+
+    fn waiter_of(
+        &self,
+        is_streamed: bool,
+        subject: &dyn Fn() -> Subject,
+        min_index: Index,
+        until: Timestamp,
+        since: Generation,
+    ) -> Waiter<'_> {
         self.metrics.begin_wait();
         let call = self.current_call();
         Waiter {
@@ -73,7 +84,7 @@ impl Engine {
             told: Arc::new(WakeSignal::new(call, is_streamed)),
             reads: Vec::new(),
             until,
-            shown: call.map(|call| (call, read.subject(), min_index)),
+            shown: call.map(|call| (call, subject(), min_index)),
         }
     }
 }

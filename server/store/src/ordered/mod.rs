@@ -261,18 +261,13 @@ impl<'a, K: Ord, V, S> IntoIterator for &'a OrderedMap<K, V, S> {
     }
 }
 
-/// Of rows with the same key the last one counts. Rows in the order of their keys are not compared with others.
+/// Of rows with the same key the last one counts.
 impl<K: Ord + Clone, V: Clone, S: Summary<V>> FromIterator<(K, V)> for OrderedMap<K, V, S> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(rows: I) -> Self {
-        let mut rows: Vec<(K, V)> = rows.into_iter().collect();
-        if !rows.is_sorted_by(|(left, _), (right, _)| left < right) {
-            // Stable, and so the first of equal ones is the last given.
-            rows.reverse();
-            rows.sort_by(|(left, _), (right, _)| left.cmp(right));
-            rows.dedup_by(|(left, _), (right, _)| left == right);
+        let mut map = Self::default();
+        for (key, value) in rows {
+            map.insert(key, value);
         }
-        Self {
-            root: Node::built_of(rows),
-        }
+        map
     }
 }

@@ -1,4 +1,4 @@
-//! How trees keep their shape: nodes are split, joined, taken out, and built of rows.
+//! How trees keep their shape: nodes are split, joined, and taken out.
 
 use std::borrow::Borrow;
 use std::ops::Bound;
@@ -12,31 +12,6 @@ impl<K: Ord + Clone, V: Clone, S: Summary<V>> Node<K, V, S> {
     pub(super) fn branch_of(bounds: Vec<K>, children: Vec<Self>) -> Self {
         let summaries = children.iter().map(Self::summary).collect();
         Self::Branch(Arc::new(Branch::of(bounds, children, summaries)))
-    }
-
-    /// Returns a tree of rows in the order of their keys; `None` without rows.
-    pub(super) fn built_of(rows: Vec<(K, V)>) -> Option<Self> {
-        let leaves = rows.len().div_ceil(LEAF);
-        let mut rows = rows.into_iter();
-        let leaf = |_| {
-            let mut leaf = Vec::with_capacity(LEAF.min(rows.len()));
-            leaf.extend(rows.by_ref().take(LEAF));
-            (leaf[0].0.clone(), Self::leaf_of(leaf))
-        };
-        let mut nodes: Vec<(K, Self)> = (0..leaves).map(leaf).collect();
-        while nodes.len() > 1 {
-            let count = nodes.len().div_ceil(BRANCH);
-            let (each, more) = (nodes.len() / count, nodes.len() % count);
-            let mut below = nodes.into_iter();
-            let branch = |number| {
-                let size = each + usize::from(number < more);
-                let (mut firsts, children): (Vec<_>, Vec<_>) = below.by_ref().take(size).unzip();
-                let first = firsts.remove(0);
-                (first, Self::branch_of(firsts, children))
-            };
-            nodes = (0..count).map(branch).collect();
-        }
-        nodes.pop().map(|(_, root)| root)
     }
 
     /// Whether a node is to be joined with its neighbour.
