@@ -8,5 +8,6 @@ mod reads;
 mod server;
 mod session;
 mod support;
+mod two;
 mod txn;
 mod wire;

@@ -139,6 +139,10 @@ pub(crate) const AREAS: &[Area] = &[
                 "there are no peers, and none can be made; what the entry exports is listed",
             ),
             (
+                "/v1/imported-services",
+                "since 1.22.3: no peer exports anything",
+            ),
+            (
                 "/v1/internal/service-virtual-ip",
                 "says whether the service has a virtual address; the addresses are not stored",
             ),

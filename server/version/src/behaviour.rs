@@ -112,6 +112,8 @@ behaviours! {
 
     /// The mux redirects with 307, before with 301, and no longer redirects the host of a CONNECT (2.1.md 1.r1).
     HttpRedirectTemporary = "http.redirect_307", [onward(2, 0, 0)], None, "N D";
+    /// Registrations of the agent and reports of checks have bodies of at most 512 KiB (2.1.md 1.r7). The text is unknown.
+    AgentBodyLimit = "agent.body_limit", [onward(2, 0, 3)], None, "C I";
     /// `X-Consul-Default-Acl-Policy: <policy>` on every answer of a registered endpoint.
     HttpDefaultAclHeader = "http.default_acl_header", [onward(1, 9, 0)], None, "V N D";
     /// Bodies under 1400 bytes are not gzipped; before, every body was.
@@ -215,6 +217,8 @@ behaviours! {
     TxnServiceTaggedAddresses = "txn.svc_tagged_addr", [onward(1, 22, 0)], None, "N H";
     /// A check operation keeps `Type`; before, it was dropped.
     TxnCheckType = "txn.check_type", [onward(1, 22, 0)], None, "N H";
+    /// Rights on services and checks are those of what their ids name (2.1.md 2.r1).
+    TxnStoredNames = "txn.rights_by_stored_name", [onward(2, 0, 0)], None, "C I";
 
     // Sessions.
 
@@ -311,6 +315,8 @@ behaviours! {
     ConfigIndexOfStart = "config.index_of_start", [onward(1, 22, 0)], None, "V N";
     /// Entries and discovery chains have the forms, texts and checks of late 2025 (operator.md 4, 5), whose releases are unknown.
     ConfigLate = "config.late", [onward(1, 22, 0)], None, "V N";
+    /// A root of Connect has `DaysRemaining` (2.1.md 6.r3).
+    ConnectRootDays = "connect.root_days", [onward(2, 0, 0)], None, "C I";
     /// Entries have the fields of 2.0 (2.1.md 5). Their order, and what is checked of them, is unknown.
     ConfigTwo = "config.two", [onward(2, 0, 0)], None, "C I";
     /// Entries have the fields of 2.1, some of them in a late 2.0 already (2.1.md 5).
@@ -507,6 +513,8 @@ behaviours! {
     AclGrantsAsGiven = "acl.grants_as_given", [onward(1, 22, 0)], None, "V N";
     /// Auth methods in lists show the lifetime and the locality of tokens (acl.md 8.4.r1). The release is not known.
     AclMethodStubs = "acl.method_stubs", [onward(1, 22, 0)], None, "V N";
+    /// Tokens of logins have a `Name`, which auth methods form by `TokenNameFormat` (2.1.md 3.r1, 3.r2).
+    AclTokenName = "acl.token_name", [onward(2, 0, 0)], None, "C I";
     /// A check of a missing service of the agent is told so before rights are looked at (acl.md 7.r26). The release is not
     /// known.
     AclServiceOfCheckFirst = "acl.service_of_check_first", [onward(1, 22, 0)], None, "V N";
@@ -539,6 +547,8 @@ behaviours! {
     Peering = "peering.endpoints", [onward(1, 13, 0)], None, "V N D";
     /// `exported-services` exists.
     ExportedServices = "peering.exported_services", [onward(1, 18, 0)], None, "V N I";
+    /// `imported-services` exists (2.1.md 6.r1).
+    ImportedServices = "peering.imported_services", [onward(1, 22, 3)], None, "C I";
     /// Consul's page reads what proxies, peers and gateways do with services (operator.md 3.r18).
     PageTopology = "internal.page_topology", [onward(1, 9, 0)], None, "V I";
     /// The services of Consul's page have a datacenter and say what leads to them. The release is not known.
@@ -562,6 +572,12 @@ behaviours! {
 
     /// Configuration keys that 1.8.7 refuses are known.
     CliLaterKeys = "cli.later_keys", [onward(1, 9, 0)], None, "V I";
+    /// `http_config` has four time-outs (2.1.md 7.r1).
+    CliHttpTimeouts = "cli.http_timeout_keys", [onward(1, 22, 4)], None, "C D";
+    /// `limits.grpc_max_conns_per_client` is known (2.1.md 7.r2).
+    CliGrpcLimit = "cli.grpc_limit_key", [onward(2, 0, 3)], None, "C I";
+    /// `feature_gates` and curves of TLS are known (2.1.md 7.r4, 7.r5).
+    CliTwoOne = "cli.keys_of_2_1", [onward(2, 1, 0)], None, "C D";
     /// What an agent prints at its start has one line for each sort of encryption.
     CliBannerLong = "cli.banner", [onward(1, 12, 0)], None, "N I";
     /// `Consul agent running!` is a line of the log; before, `==> Consul agent running!` outside of it.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::{Claims, Settings};
 use proconsul_filter::{Field, Filter, Listed};
 use proconsul_gocompat::json::maps;
-use proconsul_store::{NewBindingRule, is_identity};
+use proconsul_store::{NewAuthMethod, NewBindingRule, is_identity};
 use proconsul_version::Version;
 
 /// What selectors may name.
@@ -31,9 +31,7 @@ pub fn is_chosen(rule: &NewBindingRule, claims: &Claims, version: Version) -> bo
 /// Returns what is wrong with the name that a rule makes, whatever the claims of logins are; an empty text if it has the
 /// wrong form.
 pub fn flaw_of_bind_name(rule: &NewBindingRule, settings: &Settings) -> Option<String> {
-    let names = settings.values.values();
-    let example = maps::collect(names.map(|name| (name.as_str(), "fake")));
-    match interpolated(&rule.bind_name, &example) {
+    match interpolated(&rule.bind_name, &variables(settings, |_| "fake")) {
         Err(words) => Some(words),
         Ok(name) if !is_name(&rule.bind_type, &name) => Some(String::new()),
         Ok(_) => None,
@@ -49,11 +47,11 @@ pub fn bound_name(
     settings: &Settings,
     claims: &Claims,
 ) -> Result<String, String> {
-    let names = settings.values.values();
-    let value = |name: &String| claims.values.get(name).map_or("", String::as_str);
-    let values = maps::collect(names.map(|name| (name.as_str(), value(name))));
     let kind = &rule.bind_type;
-    let mut name = interpolated(&rule.bind_name, &values)?;
+    let mut name = interpolated(
+        &rule.bind_name,
+        &variables(settings, |name| claims.value(name)),
+    )?;
     if matches!(kind.as_str(), "service" | "node") {
         name = name.to_lowercase();
     }
@@ -65,6 +63,45 @@ pub fn bound_name(
     Ok(name)
 }
 
+/// Returns what is wrong with the format of the names of a method's tokens, whatever the claims of logins are.
+pub fn flaw_of_token_name(method: &NewAuthMethod, settings: &Settings) -> Option<String> {
+    interpolated_name(method, variables(settings, |_| "fake")).err()
+}
+
+/// Returns the name of the token of a login with these claims (2.1.md 3.r2).
+///
+/// # Errors
+/// The format of the method is none.
+pub fn token_name(
+    method: &NewAuthMethod,
+    settings: &Settings,
+    claims: &Claims,
+) -> Result<String, String> {
+    interpolated_name(method, variables(settings, |name| claims.value(name)))
+}
+
+fn interpolated_name<'a>(
+    method: &'a NewAuthMethod,
+    mut variables: Variables<'a>,
+) -> Result<String, String> {
+    let format = match method.token_name_format.as_str() {
+        "" => NewAuthMethod::TOKEN_NAME,
+        format => format,
+    };
+    variables.insert("auth_method_type".to_owned(), &method.kind);
+    variables.insert("auth_method_name".to_owned(), &method.name);
+    interpolated(format, &variables)
+}
+
+/// The variables of a text by their names.
+type Variables<'a> = BTreeMap<String, &'a str>;
+
+/// Returns a variable for each claim that a method maps to a name.
+fn variables<'a>(settings: &'a Settings, value: impl Fn(&'a str) -> &'a str) -> Variables<'a> {
+    let names = settings.values.values();
+    maps::collect(names.map(|name| (format!("value.{name}"), value(name))))
+}
+
 fn is_name(kind: &str, name: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     match kind {
@@ -74,9 +111,9 @@ fn is_name(kind: &str, name: &str) -> bool {
     }
 }
 
-/// Fills in `${value.x}`, and texts in quotes in the place of a variable. Whatever else Consul's language of expressions
+/// Fills in variables such as `${value.x}`, and texts in quotes in the place of a variable. Whatever else Consul's language of expressions
 /// has is a syntax error here.
-fn interpolated(text: &str, values: &BTreeMap<&str, &str>) -> Result<String, String> {
+fn interpolated(text: &str, variables: &Variables<'_>) -> Result<String, String> {
     let syntax = || "parse error: syntax error".to_owned();
     let mut made = String::new();
     let mut rest = text;
@@ -99,10 +136,7 @@ fn interpolated(text: &str, values: &BTreeMap<&str, &str>) -> Result<String, Str
         } else if name.starts_with(|letter: char| letter.is_ascii_alphabetic())
             && name.chars().all(is_part)
         {
-            let value = name
-                .strip_prefix("value.")
-                .and_then(|name| values.get(name));
-            let value = value.ok_or_else(|| {
+            let value = variables.get(name).ok_or_else(|| {
                 let column = text.len() - behind.len() - inner.trim_start().len();
                 format!("1:{column}: unknown variable accessed: {name}")
             })?;

@@ -18,6 +18,13 @@ pub struct Claims {
     pub(super) lists: BTreeMap<String, Vec<String>>,
 }
 
+impl Claims {
+    /// Returns the value with this name; empty if the login claims none.
+    pub(super) fn value(&self, name: &str) -> &str {
+        self.values.get(name).map_or("", String::as_str)
+    }
+}
+
 type Object = Map<String, Value>;
 
 const SECOND: i128 = 1_000_000_000;

@@ -28,7 +28,9 @@ mod signature {
     }
 }
 
-pub use binding::{bound_name, flaw_of_bind_name, flaw_of_selector, is_chosen};
+pub use binding::{
+    bound_name, flaw_of_bind_name, flaw_of_selector, flaw_of_token_name, is_chosen, token_name,
+};
 pub use claims::Claims;
 pub use settings::Settings;
 

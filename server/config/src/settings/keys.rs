@@ -4,7 +4,7 @@ use crate::document::shape;
 use crate::document::tree::Tree;
 use crate::resolve::Errors;
 use crate::settings::{IGNORED_KEYS, LATER_KEYS, MOOT_KEYS, SETTINGS, SettingField, Settings};
-use proconsul_version::{Behaviour, Version};
+use proconsul_version::Version;
 
 /// The keys of a document that have no effect.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,9 @@ impl Reading<'_> {
     }
 
     fn take_key(&mut self, path: String, written: String, value: &Tree) {
-        let is_later = lists(LATER_KEYS, &path) && !self.version.has(Behaviour::CliLaterKeys);
+        let is_later = LATER_KEYS
+            .iter()
+            .any(|(behaviour, keys)| !self.version.has(*behaviour) && lists(keys, &path));
         let found = find(&path);
         match found {
             KeyKind::Unknown => return self.unknown.push(written),
@@ -282,12 +284,37 @@ mod tests {
         let refused = take_document(&tree, old, &mut settings, &mut remarks);
         let expected = "2 errors occurred:\n\t* invalid config key limits.request_limits\n\t* invalid config key tls\n\n";
         assert_eq!(refused, Err(expected.to_owned()));
-        for later in LATER_KEYS.split_whitespace() {
+        for later in LATER_KEYS
+            .iter()
+            .flat_map(|(_, keys)| keys.split_whitespace())
+        {
             assert!(
                 !matches!(find(later), KeyKind::Unknown),
                 "{later} has a row"
             );
         }
+    }
+
+    #[test]
+    fn keys_of_consul_2_are_unknown_before() {
+        let tree = hcl::parse("feature_gates {} http_config { idle_timeout = \"2m\" }");
+        let tree = tree.expect("the test gives HCL");
+        let taken = |version| {
+            let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
+            take_document(&tree, version, &mut settings, &mut remarks).map(|()| remarks.ignored)
+        };
+        let refused = |keys: &[&str]| {
+            let lines = keys
+                .iter()
+                .map(|key| format!("\t* invalid config key {key}\n"));
+            let lines: String = lines.collect();
+            let plural = if keys.len() == 1 { "" } else { "s" };
+            Err(format!("{} error{plural} occurred:\n{lines}\n", keys.len()))
+        };
+        let both = ["feature_gates", "http_config.idle_timeout"];
+        assert_eq!(taken(Version::V1_22_0), refused(&both));
+        assert_eq!(taken(Version::new(1, 22, 4)), refused(&both[..1]));
+        assert_eq!(taken(Version::V2_1_0), Ok(vec![both[1].to_owned()]));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::document::tree::Tree;
 use crate::settings::flags::FlagEffect;
 use crate::settings::go_flags::Flag;
 use crate::settings::slot::Slot;
+use proconsul_version::Behaviour;
 
 /// Returns the field of [`Settings`] for a value.
 pub type SettingField = fn(&mut Settings) -> Slot<'_>;
@@ -297,7 +298,9 @@ pub const IGNORED_KEYS: &str = "
     connect.ca_provider connect.enable_mesh_gateway_wan_federation connect.enable_serverless_plugin connect.test_ca_leaf_root_change_spread
     default_intention_policy disable_coordinates discard_check_output enable_agent_tls_for_checks
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
-    experiments limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client limits.rpc_rate
+    experiments feature_gates http_config.idle_timeout http_config.read_header_timeout http_config.read_timeout
+    http_config.write_timeout limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client
+    limits.rpc_rate
     locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
     server_name syslog_facility tagged_addresses
     telemetry.circonus_api_app telemetry.circonus_api_token telemetry.circonus_api_url telemetry.circonus_broker_id
@@ -318,8 +321,9 @@ pub const MOOT_KEYS: &str = "
     advertise_reconnect_timeout
     disable_anonymous_signature disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
     dns_config.allow_stale dns_config.cache_max_age dns_config.max_stale dns_config.prefer_namespace
-    dns_config.recursor_strategy dns_config.recursor_timeout dns_config.use_cache
-    enable_acl_replication gossip_lan gossip_wan license_path
+    dns_config.recursor_strategy dns_config.recursor_timeout dns_config.use_cache tls.defaults.tls_ecdh_curves
+    tls.https.tls_ecdh_curves
+    enable_acl_replication gossip_lan gossip_wan license_path limits.grpc_max_conns_per_client
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
     performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc
     ports.sidecar_max_port ports.sidecar_min_port primary_gateways primary_gateways_interval protocol raft_logstore
@@ -329,14 +333,26 @@ pub const MOOT_KEYS: &str = "
     server_rejoin_age_max start_join start_join_wan version
 ";
 
-/// Keys of releases after 1.8.7, which refuses them. The contract does not say which release added which key, so all
+/// Keys that earlier releases refuse. The contract does not say which release added which key of the first row, so all
 /// releases from 1.9 on accept all of them.
-pub const LATER_KEYS: &str = "
-    acl.tokens.agent_recovery acl.tokens.config_file_service_registration acl.tokens.dns acl.tokens.initial_management
-    addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
-    connect.enable_serverless_plugin
-    default_intention_policy disable_kv_key_validation dns_config.recursor_strategy experiments http_config.max_header_bytes license_path
-    limits.request_limits limits.rpc_client_timeout locality partition peering ports.grpc_tls raft_logstore
-    raft_prevote_disabled read_replica reporting rpc server_rejoin_age_max telemetry.disable_per_tenancy_usage_metrics
-    telemetry.enable_host_metrics telemetry.retry_failed_connection tls ui_config use_streaming_backend xds
-";
+pub const LATER_KEYS: &[(Behaviour, &str)] = &[
+    (
+        Behaviour::CliLaterKeys,
+        "acl.tokens.agent_recovery acl.tokens.config_file_service_registration acl.tokens.dns acl.tokens.initial_management
+        addresses.grpc_tls advertise_addr_wan_ipv6 advertise_reconnect_timeout auto_reload_config cloud
+        connect.enable_serverless_plugin default_intention_policy disable_kv_key_validation dns_config.recursor_strategy
+        experiments http_config.max_header_bytes license_path limits.request_limits limits.rpc_client_timeout locality
+        partition peering ports.grpc_tls raft_logstore raft_prevote_disabled read_replica reporting rpc
+        server_rejoin_age_max telemetry.disable_per_tenancy_usage_metrics telemetry.enable_host_metrics
+        telemetry.retry_failed_connection tls ui_config use_streaming_backend xds",
+    ),
+    (
+        Behaviour::CliHttpTimeouts,
+        "http_config.idle_timeout http_config.read_header_timeout http_config.read_timeout http_config.write_timeout",
+    ),
+    (Behaviour::CliGrpcLimit, "limits.grpc_max_conns_per_client"),
+    (
+        Behaviour::CliTwoOne,
+        "feature_gates tls.defaults.tls_ecdh_curves tls.https.tls_ecdh_curves",
+    ),
+];

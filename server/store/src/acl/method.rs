@@ -29,9 +29,17 @@ pub struct NewAuthMethod {
     pub max_token_ttl_ns: i64,
     /// `local`, `global`, or empty for `local`.
     pub token_locality: String,
+    /// The template of the names of logins' tokens; empty for [`NewAuthMethod::TOKEN_NAME`].
+    #[serde(default)]
+    pub token_name_format: String,
     /// The settings of the type as a JSON object.
     #[serde(deserialize_with = "crate::image::value::config")]
     pub config: Option<String>,
+}
+
+impl NewAuthMethod {
+    /// The names of logins' tokens where a method says nothing (2.1.md 3.r2).
+    pub const TOKEN_NAME: &str = "${auth_method_type}-${auth_method_name}";
 }
 
 /// A stored auth method.

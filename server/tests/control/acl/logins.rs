@@ -13,7 +13,7 @@ use crate::over_http::face::parsed;
 use crate::support::{Answer, ask, get, put};
 
 /// Returns a token that a key has signed.
-fn signed(key: &KeyPair, claims: &Value) -> String {
+pub(super) fn signed(key: &KeyPair, claims: &Value) -> String {
     let encoded = |bytes: &[u8]| BASE64_URL_SAFE_NO_PAD.encode(bytes);
     let header = encoded(br#"{"alg":"EdDSA"}"#);
     let message = format!("{header}.{}", encoded(claims.to_string().as_bytes()));
@@ -21,13 +21,13 @@ fn signed(key: &KeyPair, claims: &Value) -> String {
     format!("{message}.{}", encoded(&signature))
 }
 
-fn login(server: &Server, token: &str) -> Answer {
+pub(super) fn login(server: &Server, token: &str) -> Answer {
     let body = json!({"AuthMethod": "m", "BearerToken": token});
     ask(server, "POST", "/v1/acl/login", &body.to_string())
 }
 
 /// Writes the auth method `m` of these keys.
-fn write_method(server: &Server, keys: &[&str], more: &Value) {
+pub(super) fn write_method(server: &Server, keys: &[&str], more: &Value) {
     let mut body = json!({"Name": "m", "Type": "jwt", "Config": {"JWTValidationPubKeys": keys}});
     for (name, value) in more.as_object().into_iter().flatten() {
         body[name] = value.clone();
@@ -36,14 +36,14 @@ fn write_method(server: &Server, keys: &[&str], more: &Value) {
     assert_eq!(written.status, 200, "{}", written.body);
 }
 
-fn pair() -> KeyPair {
+pub(super) fn pair() -> KeyPair {
     KeyPair::generate_for(&PKCS_ED25519).expect("there is chance")
 }
 
 /// The year 2020.
-const PAST: u64 = 1_600_000_000;
+pub(super) const PAST: u64 = 1_600_000_000;
 /// The year 2100.
-const FAR: u64 = 4_102_444_800;
+pub(super) const FAR: u64 = 4_102_444_800;
 
 #[test]
 fn bearer_tokens_and_what_they_give_expire_on_the_servers_clock() {

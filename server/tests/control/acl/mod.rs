@@ -3,3 +3,4 @@
 mod faults;
 mod logins;
 pub(crate) mod tokens;
+mod two;

@@ -61,6 +61,7 @@ pub fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), EntryFlaw>
         "http-route" if is_late => api_gateway::check_http_route(body)?,
         "tcp-route" if is_late => api_gateway::check_tcp_route(body)?,
         "sameness-group" => Err("sameness-groups are an enterprise-only feature".to_owned())?,
+        "inference-gateway" => Err("inference-gateway is a consul enterprise feature".to_owned())?,
         "inline-certificate" if !body.text("PrivateKey").contains("PRIVATE KEY-----") => {
             Err("failed to parse private key PEM".to_owned())?;
         }

@@ -1,7 +1,7 @@
 //! The mesh as a whole: who may call whom, with which tokens, and what other partitions and peers see.
 
 use super::common::{KIND, MATCHER, NAME, TOKENS};
-use crate::entry::field::Shape::{Flag, Int, List, Nanos, Struct, Text};
+use crate::entry::field::Shape::{Flag, Int, Kept, List, Nanos, Struct, Text};
 use crate::entry::field::{Field, LABELS, TEXTS, always, set};
 use proconsul_version::Behaviour::{
     ConfigCertificateFiles, ConfigPeers, ConfigSamenessGroups, ConfigTwoOne, ConfigValidClusters,
@@ -104,6 +104,15 @@ pub(super) const EXPORTED: &[Field] = fields![
             ),
         ]))
     ),
+];
+pub(super) const INFERENCE_GATEWAY: &[Field] = fields![
+    KIND,
+    NAME,
+    always("Processor", Kept),
+    set("Failover", Kept),
+    set("RequestTimeout", Text),
+    set("PII", Kept),
+    set("Observability", Kept),
 ];
 pub(super) const SAMENESS_GROUP: &[Field] = fields![
     KIND,

@@ -28,7 +28,7 @@ pub(super) use mesh::PERMISSION;
 use super::field::Field;
 use proconsul_version::Behaviour::{
     ConfigApiGateways, ConfigCertificateFiles, ConfigJwtProviders, ConfigLate, ConfigPartitions,
-    ConfigSamenessGroups, ConfigTransparentProxies, IntentionEntries,
+    ConfigSamenessGroups, ConfigTransparentProxies, ConfigTwoOne, IntentionEntries,
 };
 use proconsul_version::{Behaviour, Version};
 
@@ -166,6 +166,8 @@ pub(super) const KINDS: &[Kind] = &[
     kind("file-system-certificate", api_gateway::FILE_CERTIFICATE)
         .since(ConfigCertificateFiles)
         .unchecked(Unchecked::All),
+    // Only to be refused.
+    kind("inference-gateway", mesh::INFERENCE_GATEWAY).since(ConfigTwoOne),
     kind("jwt-provider", mesh::JWT_PROVIDER)
         .since(ConfigJwtProviders)
         .unchecked(Unchecked::Some),

@@ -64,6 +64,7 @@ go_struct! {
             "Rules": Option<String> => rules,
             "Local": bool => local,
             "AuthMethod": String => auth_method,
+            "Name" since Behaviour::AclTokenName: String => name,
             "ExpirationTime": GoTime => expires,
             "CreateTime": GoTime,
             "CreateIndex": u64,

@@ -81,8 +81,9 @@ pub(super) async fn login(mut request: Request) -> Result<Reply, Failure> {
     if body.bearer.is_empty() {
         return Err(missing_jwt());
     }
-    let grants = granted(&request, &row.method, &body.bearer)?;
+    let (grants, name) = granted(&request, &row.method, &body.bearer)?;
     let token = NewToken {
+        name,
         description: description(&body.meta.unwrap_or_default()),
         grants,
         local: row.method.token_locality != "global",
@@ -103,8 +104,12 @@ fn description(meta: &Labels) -> String {
     }
 }
 
-/// Returns what the binding rules of a method grant to who shows a bearer token.
-fn granted(request: &Request, method: &NewAuthMethod, bearer: &str) -> Result<NewGrants, Failure> {
+/// Returns what the binding rules of a method grant to who shows a bearer token, and the name of the token.
+fn granted(
+    request: &Request,
+    method: &NewAuthMethod,
+    bearer: &str,
+) -> Result<(NewGrants, String), Failure> {
     let version = request.version();
     let engine = &request.context.engine;
     let flaw = |flaw| match flaw {
@@ -147,7 +152,11 @@ fn granted(request: &Request, method: &NewAuthMethod, bearer: &str) -> Result<Ne
             }
         }
     }
-    Ok(grants)
+    let name = match version.has(Behaviour::AclTokenName) {
+        true => login::token_name(method, &settings, &claims),
+        false => Ok(String::new()),
+    };
+    Ok((grants, name.map_err(|words| invalid_login(&words))?))
 }
 
 /// Deletes the request's own token if a login made it.

@@ -183,6 +183,7 @@ table! {
         "Hash" => json(base64(view.shown.row.hash())),
         "CreateIndex" => json(view.shown.row.create_index.0),
         "ModifyIndex" => json(view.shown.row.modify_index.0),
+        "Name", omitempty => json(view.shown.row.name),
         "Legacy" if view.is_in_list && view.shown.row.old_rules().is_some() => json(true),
     }
 }

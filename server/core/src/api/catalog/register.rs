@@ -12,10 +12,14 @@ use crate::request::Request;
 use proconsul_config::definition::service_problems;
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
 use proconsul_gocompat::json::decode::Decode;
+use proconsul_h1::ReadBody;
 use proconsul_store::{
     Deregistration, NewNode, NewService, Refusal, Registration, RegistrationFlaw, check_node_id,
 };
 use proconsul_version::Behaviour;
+
+/// The longest body for the agent in bytes.
+const LONGEST_OF_AGENT: u64 = 512 * 1024;
 
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
@@ -67,7 +71,7 @@ fn deregistered(
     Ok(Reply::boolean(request, true))
 }
 
-/// Decodes a body that must not have unknown fields.
+/// Decodes a body for the agent, which must not have unknown fields.
 pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
@@ -79,8 +83,24 @@ pub(crate) async fn read_strictly_as<T: Decode<Place: Default>>(
     request: &mut Request,
     go_type: Option<&'static str>,
 ) -> Result<T::Place, Failure> {
-    let decoded = decode_strictly::<T>(request, go_type).await;
+    let body = read_limited(request).await?;
+    let decoded = decode_strictly::<T>(request, body, go_type);
     decoded.map_err(|error| Failure::undecodable(&error))
+}
+
+/// Reads a body for the agent, whose length has a limit since Consul 2.0.3 (2.1.md 1.r7).
+async fn read_limited(request: &mut Request) -> Result<ReadBody, Failure> {
+    if !request.has(Behaviour::AgentBodyLimit) {
+        return Ok(request.read_whole().await);
+    }
+    let (length, version) = (request.content_length(), request.version());
+    let setting = "http_max_request_body_size";
+    let too_large = || Failure::body_too_large(length, LONGEST_OF_AGENT, setting, version);
+    if length.is_some_and(|length| length > LONGEST_OF_AGENT) {
+        return Err(too_large());
+    }
+    let body = request.body.read(LONGEST_OF_AGENT).await;
+    body.ok_or_else(too_large)
 }
 
 /// Decodes a body of the catalog, whose error about namespaces names Consul Enterprise in every release (seen on 1.8.7).
@@ -89,15 +109,16 @@ async fn read_for_catalog<T: Decode<Place: Default>>(
     request: &mut Request,
 ) -> Result<T::Place, Failure> {
     request.check_tenancy()?;
-    let decoded = decode_strictly::<T>(request, None).await;
+    let body = request.read_whole().await;
+    let decoded = decode_strictly::<T>(request, body, None);
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
 
-async fn decode_strictly<T: Decode<Place: Default>>(
+fn decode_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
+    body: ReadBody,
     go_type: Option<&'static str>,
 ) -> Result<T::Place, String> {
-    let body = request.read_whole().await;
     let rules = DecodeOptions {
         go_type,
         ..request.decoding(UnknownFields::Refused)

@@ -90,6 +90,7 @@ async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failur
         "ExternalTrustDomain" => TRUST_DOMAIN,
         "NotBefore" => "2020-01-01T00:00:00Z",
         "NotAfter" => "2120-01-01T00:00:00Z",
+        "DaysRemaining" if request.has(Behaviour::ConnectRootDays) => days_remaining(request),
         "RootCert" => ROOT_CERTIFICATE,
         "IntermediateCerts" => (),
         "Active" => true,
@@ -108,6 +109,13 @@ async fn listed(request: &Request, options: ReadOptions) -> Result<Reply, Failur
         true => reply,
         false => reply.without_leader(),
     })
+}
+
+/// Returns how many whole days are left until the root ends.
+fn days_remaining(request: &Request) -> i64 {
+    const END: i64 = 4_733_510_400; // 2120-01-01T00:00:00Z
+    let now = request.context.engine.clock().wall().as_secs();
+    (END - now.cast_signed()) / (24 * 60 * 60)
 }
 
 /// Shows the configuration of the certificate authority. It cannot be changed.

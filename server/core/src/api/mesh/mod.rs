@@ -37,5 +37,6 @@ routes! {
     "/v1/peering/establish" [POST] asks peering => waits(peering::establish), since Behaviour::Peering;
     "/v1/peering/" [GET DELETE] asks peering => waits(&peering::peering), since Behaviour::Peering;
     "/v1/exported-services" [GET] asks mesh => waits(&peering::exported_services), since Behaviour::ExportedServices;
+    "/v1/imported-services" [GET] asks mesh => waits(&peering::peerings), since Behaviour::ImportedServices;
     "/v1/internal/service-virtual-ip" [PUT] asks mesh:write => waits(virtual_ip::assign), since Behaviour::ServiceVirtualIp;
 }

@@ -35,7 +35,7 @@ go_struct! {
     }
 }
 
-/// Lists the peerings: there are none.
+/// Lists the peerings, or the services that peers export to this cluster (2.1.md 6.r1): there are none.
 pub(super) async fn peerings(request: &Request) -> Result<Reply, Failure> {
     request.check_partition()?;
     let options = request.read_options()?;

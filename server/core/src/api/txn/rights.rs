@@ -6,9 +6,10 @@ use crate::failure::Failure;
 use crate::request::Request;
 use proconsul_acl::{Access, Question, Resource};
 use proconsul_store::{
-    CatalogOperation, CatalogSubject, CatalogVerb, KvVerb, TxnError, TxnOperation, TxnRefusal,
-    TxnResult, TxnVerb,
+    CatalogOperation, CatalogSubject, CatalogVerb, KvVerb, NewNode, NodeInfo, TxnError,
+    TxnOperation, TxnRefusal, TxnResult, TxnVerb,
 };
+use proconsul_version::Behaviour;
 
 /// Checks that the caller may do all operations.
 ///
@@ -24,7 +25,7 @@ pub(super) fn check(
     }
     let denied: Vec<_> = operations
         .iter()
-        .map(|operation| denial(rights, operation).err())
+        .map(|operation| denial(request, rights, operation).err())
         .collect();
     if denied.iter().all(Option::is_none) {
         return Ok(());
@@ -49,7 +50,7 @@ pub(super) fn check(
     Err(errors)
 }
 
-fn denial(rights: &Rights, operation: &TxnOperation) -> Result<(), Failure> {
+fn denial(request: &Request, rights: &Rights, operation: &TxnOperation) -> Result<(), Failure> {
     let operation = match operation {
         TxnOperation::Kv { key, verb } => {
             let Some(access) = access(verb) else {
@@ -67,15 +68,39 @@ fn denial(rights: &Rights, operation: &TxnOperation) -> Result<(), Failure> {
     if *verb == CatalogVerb::Get {
         return Ok(());
     }
-    let (resource, name) = match subject {
-        CatalogSubject::Node(node) => (Resource::Node, &node.node),
-        CatalogSubject::Service { service, .. } => (Resource::Service, &service.name),
-        CatalogSubject::Check { check, .. } if !check.service_id.is_empty() => {
-            (Resource::Service, &check.named_service)
+    let (node, id, name) = match subject {
+        CatalogSubject::Service { node, service } => (node, &service.id, &service.name),
+        CatalogSubject::Check { node, check } if !check.service_id.is_empty() => {
+            (node, &check.service_id, &check.named_service)
         }
-        CatalogSubject::Check { node, .. } => (Resource::Node, node),
+        CatalogSubject::Node(NewNode { node, .. }) | CatalogSubject::Check { node, .. } => {
+            return rights.check(Question::write(Resource::Node, node));
+        }
     };
-    rights.check(Question::write(resource, name))
+    let may_write = |name| rights.check(Question::write(Resource::Service, name));
+    let stored = match request.has(Behaviour::TxnStoredNames) {
+        true => stored_name(request, node, id),
+        false => None,
+    };
+    let Some(stored) = stored else {
+        return may_write(name);
+    };
+    may_write(&stored)?;
+    // What is written may get another name.
+    let is_service = matches!(subject, CatalogSubject::Service { .. });
+    let is_deleted = matches!(verb, CatalogVerb::Delete | CatalogVerb::DeleteCas);
+    match is_service && !is_deleted {
+        true => may_write(name),
+        false => Ok(()),
+    }
+}
+
+/// Returns the name of the service with an id on a node.
+fn stored_name(request: &Request, node: &str, id: &str) -> Option<String> {
+    let Ok(found) = request.context.engine.read(&NodeInfo(node.to_owned()));
+    let (_, services) = found.rows?;
+    let row = services.iter().find(|row| row.service.id == id)?;
+    Some(row.service.name.clone())
 }
 
 /// Returns the access to its key that a verb asks for; `None` where the results are filtered instead.

@@ -145,6 +145,7 @@ impl TokenRow {
             },
             local: false,
             auth_method: String::new(),
+            name: String::new(),
             created: None,
             expires: None,
             is_expired: false,

@@ -29,6 +29,9 @@ pub struct TokenRow {
     pub local: bool,
     /// The auth method whose login made it; empty otherwise.
     pub auth_method: String,
+    /// The name that the login gave it; empty otherwise, and before Consul 2.0.
+    #[serde(default)]
+    pub name: String,
     /// When it was made; `None` if an endpoint of the old system made it.
     pub created: Option<Timestamp>,
     /// When it expires.

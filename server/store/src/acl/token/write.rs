@@ -27,6 +27,8 @@ pub struct NewToken {
     pub local: bool,
     /// The auth method.
     pub auth_method: String,
+    /// The name.
+    pub name: String,
     /// The lifetime in nanoseconds; 0 for none.
     pub ttl_ns: i64,
     /// When it is to expire.
@@ -377,6 +379,7 @@ impl TokenRow {
             },
             local: false,
             auth_method: String::new(),
+            name: String::new(),
             created: Some(now),
             expires: None,
             is_expired: false,
@@ -408,6 +411,7 @@ impl Change<'_> {
             grants,
             local: token.local,
             auth_method: token.auth_method,
+            name: token.name,
             created: Some(self.now),
             expires,
             is_expired: false,

@@ -37,6 +37,7 @@ go_struct! {
             "DisplayName": String => display_name,
             "Description": String => description,
             "TokenLocality": String => token_locality,
+            "TokenNameFormat" since Behaviour::AclTokenName: String => token_name_format,
             "Config": AnyObject => config,
             "CreateIndex": u64,
             "ModifyIndex": u64,
@@ -71,6 +72,7 @@ table! {
         "DisplayName", omitempty => json(row.method.display_name),
         "Description", omitempty => json(row.method.description),
         "TokenLocality", omitempty => json(row.method.token_locality),
+        "TokenNameFormat", omitempty => json(row.method.token_name_format),
         "Config" => json(row.method.config.as_deref().map(Json)),
         "CreateIndex" => json(row.create_index.0),
         "ModifyIndex" => json(row.modify_index.0),
@@ -175,6 +177,7 @@ async fn write_method(mut request: Request) -> Result<Reply, Failure> {
         description: body.description,
         max_token_ttl_ns: ttl.unwrap_or(0),
         token_locality: body.token_locality,
+        token_name_format: body.token_name_format,
         config: body.config,
     };
     let flaw = flaw_of_method(&method, version);
@@ -210,8 +213,10 @@ fn flaw_of_method(method: &NewAuthMethod, version: Version) -> Option<String> {
     if method.kind == "kubernetes" {
         return (!names("Host")).then(|| "Invalid Auth Method: Config.Host is required".to_owned());
     }
-    let words = Settings::read(config, version).err()?;
-    invalid(&words)
+    match Settings::read(config, version) {
+        Err(words) => invalid(&words),
+        Ok(settings) => invalid(&login::flaw_of_token_name(method, &settings)?),
+    }
 }
 
 /// Lists all binding rules, or those of an auth method.

@@ -271,6 +271,7 @@ async fn new_token(request: &mut Request) -> Result<NewToken, Failure> {
         description: body.description,
         local: body.local,
         auth_method: body.auth_method,
+        name: body.name,
         ttl_ns: ttl.unwrap_or(0),
         expires: body.expires.map(|nanos| Expiry::from_offset(nanos - epoch)),
         has_rules: body.rules.is_some_and(|rules| !rules.is_empty()),
