@@ -97,6 +97,7 @@ fn profiles() -> Vec<Profile> {
         profile("1.22.0-dev", Version::V1_22_0, true, false, Cases::OfLayout),
         profile("1.8.7", Version::V1_8_7, false, false, Cases::OfLayout),
         profile("1.8.7-dev", Version::V1_8_7, true, false, Cases::All),
+        profile("2.1.0", Version::V2_1_0, false, false, Cases::All),
         profile(
             "1.22.0-control",
             Version::V1_22_0,

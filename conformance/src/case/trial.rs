@@ -150,6 +150,22 @@ impl Trial {
         self.facts.version >= version
     }
 
+    /// The status of a redirect of Go's mux (2.1.md 1.r1).
+    #[must_use]
+    pub fn moved(&self) -> u16 {
+        if self.since(Version::V2) { 307 } else { 301 }
+    }
+
+    /// The page of a redirect of Go's mux to a target, as HTML has it.
+    #[must_use]
+    pub fn moved_page(&self, target: &str) -> String {
+        let words = match self.moved() {
+            301 => "Moved Permanently",
+            _ => "Temporary Redirect",
+        };
+        format!("<a href=\"{target}\">{words}</a>.\n\n")
+    }
+
     /// The shortest TTL that a session may have here, but at least one second: `"1s"`, `"10s"`.
     /// The session lapses after twice that time (session.md 3.4).
     #[must_use]

@@ -39,8 +39,10 @@ impl Version {
     pub const V1_20: Self = Self::new(1, 20, 0);
     /// Key names are checked.
     pub const V1_21_5: Self = Self::new(1, 21, 5);
-    /// The newest version the contracts speak of.
+    /// The newest version that was asked.
     pub const V1_22: Self = Self::new(1, 22, 0);
+    /// The mux redirects with 307. Nobody has asked a server of it.
+    pub const V2: Self = Self::new(2, 0, 0);
 
     /// Why a server of this version is held to claims that nobody has made of it; `None` for a version that is known.
     #[must_use]

@@ -114,7 +114,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.api_put("/v1/agent/connect/authorize", "")
                 .is(405, "method PUT not allowed")
                 .header_is("Allow", "OPTIONS,POST");
-            let status = if t.since(Version::V1_13) { 301 } else { 404 };
+            let status = if t.since(Version::V1_13) {
+                t.moved()
+            } else {
+                404
+            };
             t.api_get("/v1/peering").status_is(status);
         },
         ..Case::SHOULD

@@ -176,7 +176,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         since: Version::V1_9,
         run: |t| {
             for (status, target) in [
-                (301, "/v1/kv"),
+                (t.moved(), "/v1/kv"),
                 (404, "/v1/conformance/nowhere"),
                 (400, "/v1/kv/%01"),
             ] {

@@ -175,7 +175,11 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .answer()
                 .is(200, "true")
                 .has_no_header("Connection");
-            for (target, status) in [("/v1/kv/", 400), ("/v1/nowhere", 404), ("/v1/kv", 301)] {
+            for (target, status) in [
+                ("/v1/kv/", 400),
+                ("/v1/nowhere", 404),
+                ("/v1/kv", t.moved()),
+            ] {
                 let get = request(&format!("GET {target}"));
                 connection.send(format!("{get}\r\n").as_bytes());
                 connection

@@ -245,7 +245,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "kv.md 1.2, 1.6",
         run: |t| {
             t.api_get("/v1/kv")
-                .is(301, "<a href=\"/v1/kv/\">Moved Permanently</a>.\n\n")
+                .is(t.moved(), &t.moved_page("/v1/kv/"))
                 .header_names_are(&["Content-Type", "Location", "Date", "Content-Length"])
                 .header_is("Content-Type", "text/html; charset=utf-8")
                 .header_is("Location", "/v1/kv/");

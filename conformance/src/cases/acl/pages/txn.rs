@@ -122,11 +122,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
             for operation in [
                 r#"{"Node": {"Verb": "set", "Node": {"Node": "other", "Address": "127.0.0.2"}}}"#,
                 r#"{"Service": {"Verb": "set", "Node": "own", "Service": {"Service": "db"}}}"#,
-                r#"{"Service": {"Verb": "delete", "Node": "own", "Service": {"ID": "w1", "Service": "db"}}}"#,
                 r#"{"Check": {"Verb": "set", "Check": {"Node": "other", "CheckID": "n"}}}"#,
-                r#"{"Check": {"Verb": "delete", "Check": {"Node": "own", "CheckID": "s", "ServiceID": "w1"}}}"#,
             ] {
                 run(operation).says(409, "Permission denied");
+            }
+            for not_named in [
+                r#"{"Check": {"Verb": "delete", "Check": {"Node": "own", "CheckID": "s", "ServiceID": "w1"}}}"#,
+                r#"{"Service": {"Verb": "delete", "Node": "own", "Service": {"ID": "w1", "Service": "db"}}}"#,
+            ] {
+                match t.since(Version::V2) {
+                    true => run(not_named).status_is(200),
+                    false => run(not_named).says(409, "Permission denied"),
+                };
             }
             run(r#"{"Node": {"Verb": "set", "Node": {}}}"#).says(409, "Must provide node");
             run(r#"{"Service": {"Verb": "set", "Node": "own", "Service": {"ID": "x"}}}"#)

@@ -45,7 +45,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 ("//v1/kv/a", "/v1/kv/a"),
             ] {
                 t.api_get(target)
-                    .status_is(301)
+                    .status_is(t.moved())
                     .header_is("Location", location);
             }
         },
@@ -74,7 +74,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 ("/v1/kv/%2E%2E", "/v1"),
             ] {
                 t.api_get(target)
-                    .status_is(301)
+                    .status_is(t.moved())
                     .header_is("Location", location);
             }
         },
@@ -87,10 +87,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let (target, location) = doubled(t);
             t.api_get(&target)
-                .is(
-                    301,
-                    &format!("<a href=\"{location}\">Moved Permanently</a>.\n\n"),
-                )
+                .is(t.moved(), &t.moved_page(&location))
                 .header_names_are(&["Content-Type", "Location", "Date", "Content-Length"])
                 .header_is("Content-Type", "text/html; charset=utf-8")
                 .header_is("Location", &location);
@@ -104,7 +101,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
         run: |t| {
             let (target, location) = doubled(t);
             t.send(&Request::new("HEAD", &target))
-                .is(301, "")
+                .is(t.moved(), "")
                 .header_names_are(&["Content-Type", "Location", "Date"])
                 .header_is("Content-Type", "text/html; charset=utf-8")
                 .header_is("Location", &location);
@@ -120,7 +117,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             t.put(&t.key("x/y"), "", "kept").is(200, "true");
             for method in ["PUT", "DELETE", "POST", "OPTIONS"] {
                 t.send(&Request::new(method, &target).body("v"))
-                    .is(301, "")
+                    .is(t.moved(), "")
                     .header_names_are(&["Location", "Date", "Content-Length"])
                     .header_is("Location", &location);
             }
@@ -140,9 +137,9 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 ("?a=1&b=2", "?a=1&amp;b=2"),
                 ("?x='", "?x=&#39;"),
             ] {
-                let words = format!("<a href=\"{location}{link}\">Moved Permanently</a>.\n\n");
+                let words = t.moved_page(&format!("{location}{link}"));
                 t.api_get(&format!("{target}{query}"))
-                    .is(301, &words)
+                    .is(t.moved(), &words)
                     .header_is("Location", &format!("{location}{query}"));
             }
         },
@@ -175,10 +172,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let (target, location) = doubled(t);
             let link = format!("{location}?x=&lt;&#34;&gt;");
             t.api_get(&format!("{target}?x=<\">"))
-                .is(
-                    301,
-                    &format!("<a href=\"{link}\">Moved Permanently</a>.\n\n"),
-                )
+                .is(t.moved(), &t.moved_page(&link))
                 .header_is("Location", &format!("{location}?x=<\">"));
         },
         ..Case::REAL
@@ -215,7 +209,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let request = [request.as_bytes(), b"\xff HTTP/1.1\r\nHost: x\r\n\r\n"].concat();
             let body = [body.as_bytes(), b"\xff\">Moved Permanently</a>.\n\n"].concat();
             t.raw(request)
-                .status_is(301)
+                .status_is(t.moved())
                 .header_is("Location", &format!("{location}?%ff"))
                 .body_is_exactly(body);
         },
@@ -227,9 +221,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
         source: "kv.md 0",
         run: |t| {
             let (target, _) = doubled(t);
-            t.api_get(&format!("{target}?a=%zz")).status_is(301);
-            t.send(&Request::new("POST", &target)).status_is(301);
-            t.api_get(&format!("{target}?index=abc")).status_is(301);
+            t.api_get(&format!("{target}?a=%zz")).status_is(t.moved());
+            t.send(&Request::new("POST", &target)).status_is(t.moved());
+            t.api_get(&format!("{target}?index=abc"))
+                .status_is(t.moved());
         },
         ..Case::REAL
     },
@@ -246,7 +241,7 @@ fn redirects(t: &Trial, paths: &[(&str, &str)]) {
     for (path, location) in paths {
         let location = format!("/v1/kv/{}", t.key(location));
         t.get(&t.key(path), "")
-            .status_is(301)
+            .status_is(t.moved())
             .header_is("Location", &location)
             .has_no_header("Vary")
             .has_no_header("X-Consul-Index");
