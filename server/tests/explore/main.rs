@@ -50,7 +50,8 @@ fn the_clients_lock_and_its_fencing_token_are_not_broken() {
 #[test]
 fn the_clients_watch_is_not_broken() {
     let report = search(Kind::Watch, runs());
-    assert!(report.broken.is_none(), "{report}");
+    report.assert_not_broken();
+    assert!(!report.to_string().contains("idle"), "{report}");
 }
 
 #[test]

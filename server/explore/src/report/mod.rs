@@ -49,29 +49,42 @@ impl Report {
     /// Asserts that nothing was found, and that something could have been.
     ///
     /// # Panics
-    /// Something is broken, or nothing could be judged, or no contender ever took over a lock; with the whole report.
+    /// Something is broken, or nothing could be judged, or there are locks and no contender ever took one over; with the whole
+    /// report.
     #[track_caller]
     pub fn assert_not_broken(&self) {
-        let is_judged = !self.is_not_judged() && self.summary.takeovers > 0;
+        let is_judged =
+            !self.is_not_judged() && (self.summary.takeovers > 0 || self.only_watches());
         assert!(self.broken.is_none() && is_judged, "{self}");
     }
 
-    /// Returns whether nobody took over a lock in most of the runs, so that the search proves little.
+    /// Returns whether nobody took over a lock in most of the runs, so that the search proves little. Contenders that only
+    /// watch have no locks.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.summary.takeovers * 2 < self.summary.tried()
+        !self.only_watches() && self.summary.takeovers * 2 < self.summary.tried()
+    }
+
+    fn only_watches(&self) -> bool {
+        self.lacks(Property::TwoHolders) && !self.lacks(Property::MissedValue)
+    }
+
+    /// Whether a property is not wanted, or no run let it be judged.
+    fn lacks(&self, property: Property) -> bool {
+        let only = &self.options.limits.only;
+        let mut not_judged = self.summary.not_judged.iter();
+        let is_wanted = only.is_empty() || only.contains(&property);
+        !is_wanted || not_judged.any(|(missing, _)| *missing == property)
     }
 
     /// Returns whether nothing was found, and nothing that was wanted could be judged: nobody acquired a lock or watched a key.
     #[must_use]
     pub fn is_not_judged(&self) -> bool {
-        let not_judged = &self.summary.not_judged;
-        let is_missing = |property| not_judged.iter().any(|(missing, _)| *missing == property);
         let mut wanted = match self.options.limits.only.as_slice() {
             [] => [Property::TwoHolders, Property::MissedValue].iter(),
             only => only.iter(),
         };
-        self.broken.is_none() && wanted.all(|property| is_missing(*property))
+        self.broken.is_none() && wanted.all(|property| self.lacks(*property))
     }
 }
 
