@@ -14,6 +14,8 @@ type connection struct {
 	give func(kind byte, bytes []byte) error
 	// Whose it is in a run of Explore.
 	by *Contender
+	// Whether it carries questions of DNS.
+	asks bool
 
 	lock    sync.Mutex
 	changed sync.Cond

@@ -18,22 +18,39 @@ func init() {
 
 // Makes a client's end of datagrams, or of a connection, that carry questions of DNS.
 func (s *server) dialDNS(_ context.Context, network string) (net.Conn, error) {
-	made := &connection{}
+	made := &connection{asks: true}
 	made.changed.L = &made.lock
-	asked := uint64(asksInMessage)
+	kindOfQuestion := uint64(asksInMessage)
+	var asked []uint64
+	ask := func(question []byte) error {
+		id := s.admit(made)
+		made.lock.Lock()
+		asked = append(asked, id)
+		made.lock.Unlock()
+		// The client has no address.
+		return s.give(kindOfQuestion, id, append([]byte("\n"), question...))
+	}
 	var waiting []byte
 	made.give = func(kind byte, bytes []byte) error {
-		if kind != sends {
+		switch {
+		case kind == isGone:
+			made.lock.Lock()
+			all := asked
+			made.lock.Unlock()
+			for _, id := range all {
+				_ = s.give(isGone, id, nil)
+			}
 			return nil
-		}
-		if asked == asksInDatagram {
-			return s.ask(made, asked, bytes)
+		case kind != sends:
+			return nil
+		case kindOfQuestion == asksInDatagram:
+			return ask(bytes)
 		}
 		// Each message comes behind its length.
 		waiting = append(waiting, bytes...)
 		for len(waiting) >= 2 && len(waiting)-2 >= int(binary.BigEndian.Uint16(waiting)) {
 			end := 2 + int(binary.BigEndian.Uint16(waiting))
-			if err := s.ask(made, asked, waiting[2:end]); err != nil {
+			if err := ask(waiting[2:end]); err != nil {
 				return err
 			}
 			waiting = waiting[end:]
@@ -41,21 +58,10 @@ func (s *server) dialDNS(_ context.Context, network string) (net.Conn, error) {
 		return nil
 	}
 	if strings.HasPrefix(network, "udp") {
-		asked = asksInDatagram
+		kindOfQuestion = asksInDatagram
 		return datagrams{made}, nil
 	}
 	return made, nil
-}
-
-// Asks a question, whose answer comes to a client.
-func (s *server) ask(client *connection, kind uint64, question []byte) error {
-	s.lock.Lock()
-	s.last++
-	id := s.last
-	s.questions[id] = client
-	s.lock.Unlock()
-	// The client has no address.
-	return s.give(kind, id, append([]byte("\n"), question...))
 }
 
 // A client's end of datagrams. What has come has its length before it, as on a connection.

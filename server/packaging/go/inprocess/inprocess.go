@@ -75,7 +75,7 @@ func open(t testing.TB, asked inside.Asked) (*inside.Server, error) {
 		instance.close()
 		return nil, err
 	}
-	s := &server{t: t, instance: instance, began: began, connections: map[uint64]*connection{}, questions: map[uint64]*connection{}}
+	s := &server{t: t, instance: instance, began: began, connections: map[uint64]*connection{}}
 	if err = s.give(timePasses, 0, nil); err == nil {
 		s.agents, err = instance.agents()
 	}
@@ -105,15 +105,14 @@ type server struct {
 	began time.Time
 
 	// It is held while an input is given, and never while a request waits.
-	lock        sync.Mutex
-	instance    *instance
-	agents      int
+	lock     sync.Mutex
+	instance *instance
+	agents   int
+	// By the numbers of connections, and of questions of DNS that have no answer yet.
 	connections map[uint64]*connection
-	// Who has asked a question of DNS.
-	questions map[uint64]*connection
-	last      uint64
-	timer     *time.Timer
-	ended     error
+	last        uint64
+	timer       *time.Timer
+	ended       error
 
 	listener net.Listener
 	serving  sync.WaitGroup
@@ -147,11 +146,6 @@ func (s *server) give(kind uint64, id uint64, bytes []byte) error {
 			s.timer = time.AfterFunc(time.Duration(output.number)-now, func() { s.give(timePasses, 0, nil) })
 		} else if to := s.connections[output.number]; to != nil {
 			s.deliver(to, output)
-		} else if to := s.questions[output.number]; to != nil {
-			delete(s.questions, output.number)
-			if output.kind == answers {
-				to.receive(append(binary.BigEndian.AppendUint16(nil, uint16(len(output.bytes))), output.bytes...))
-			}
 		}
 	}
 	return nil
@@ -161,9 +155,14 @@ func (s *server) deliver(to *connection, output output) {
 	switch output.kind {
 	case sent:
 		to.receive(output.bytes)
+	case answers:
+		delete(s.connections, output.number)
+		to.receive(append(binary.BigEndian.AppendUint16(nil, uint16(len(output.bytes))), output.bytes...))
 	case closes, resets:
 		delete(s.connections, output.number)
-		to.finish(ends[output.kind])
+		if !to.asks {
+			to.finish(ends[output.kind])
+		}
 	}
 }
 
@@ -179,11 +178,7 @@ func (s *server) end(why error) {
 	for _, one := range s.connections {
 		one.finish(why)
 	}
-	for _, one := range s.questions {
-		one.finish(why)
-	}
 	clear(s.connections)
-	clear(s.questions)
 	s.instance.close()
 }
 
@@ -217,12 +212,18 @@ func (s *server) dial(_ context.Context, agent int) (net.Conn, error) {
 }
 
 func (s *server) connect(agent int) (*connection, error) {
-	s.lock.Lock()
-	s.last++
-	id := s.last
-	made := &connection{give: func(kind byte, bytes []byte) error { return s.give(uint64(kind), id, bytes) }}
+	made := &connection{}
 	made.changed.L = &made.lock
-	s.connections[id] = made
-	s.lock.Unlock()
+	id := s.admit(made)
+	made.give = func(kind byte, bytes []byte) error { return s.give(uint64(kind), id, bytes) }
 	return made, s.give(connects+uint64(agent)<<8, id, nil)
+}
+
+// Draws a number, under which something comes to a client.
+func (s *server) admit(client *connection) uint64 {
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.last++
+	s.connections[s.last] = client
+	return s.last
 }

@@ -74,3 +74,26 @@ func TestALookUpWaitsOnTheClockOfItsBubble(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoGivesUpALookUpIsNotHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := inprocess.New(t)
+		server.Fault(proconsultest.FaultOptions{Question: ".", Effect: proconsultest.DelayBeforeEffect{By: "1h"}})
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = server.Resolver().LookupHost(ctx, "consul.service.consul.")
+		}()
+		synctest.Wait()
+		if held := server.Blocked().Held; len(held) == 0 {
+			t.Error("nothing is held")
+		}
+		cancel()
+		<-done
+		synctest.Wait()
+		if held := server.Blocked().Held; len(held) != 0 {
+			t.Errorf("nobody waits any more for %v", held)
+		}
+	})
+}
