@@ -37,8 +37,13 @@
 mod contenders;
 mod plain;
 
+use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Duration;
+
+use parking_lot::Mutex;
 
 use proconsul_os::time::{self, delay};
 use tokio::runtime;
@@ -56,6 +61,8 @@ pub use proconsul_explore::{
 
 /// What the clock moves between two looks at a run.
 const STEP: Duration = Duration::from_millis(250);
+/// How many runs are drawn before their outcomes are looked at. It depends on no machine, lest the search does.
+const BATCH: usize = 32;
 /// How much later each contender starts than the one before.
 const APART: Duration = Duration::from_millis(100);
 
@@ -148,11 +155,12 @@ impl Explore {
     }
 
     /// Searches until something breaks, or all runs are made. `contender` is called for each contender of each run, and again
-    /// when a schedule restarts one. It gets the contender's way to the server, and runs until the run is over.
+    /// when a schedule restarts one. It gets the contender's way to the server, and runs until the run is over. As many runs are
+    /// made at once as there are processors; what is found does not depend on that.
     ///
     /// # Panics
     /// The server of a run cannot be started, or so many contenders cannot have so many agents.
-    pub fn search<F>(self, contender: impl Fn(Contender) -> F) -> Report
+    pub fn search<F>(self, contender: impl Fn(Contender) -> F + Sync) -> Report
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -163,14 +171,46 @@ impl Explore {
         assert!(are_agents(agents, contenders), "expected {AGENTS}");
         let mut search = Search::new(self.options.clone());
         let mut found_after = None;
-        while let Some(job) = search.next_job() {
-            let outcome = self.run(&job, &contender);
-            search.done(&job, outcome);
-            if search.broken().is_some() {
-                found_after.get_or_insert(time::elapsed() - began);
+        loop {
+            let jobs = batch(&mut search);
+            if jobs.is_empty() {
+                break;
+            }
+            for (job, outcome) in jobs.iter().zip(self.run_all(&jobs, &contender)) {
+                search.done(job, outcome);
+                if search.broken().is_some() {
+                    found_after.get_or_insert(time::elapsed() - began);
+                    // One run at a time would not have come to the others.
+                    search.forget_open();
+                    break;
+                }
             }
         }
         Report::of(&search, time::elapsed() - began, found_after)
+    }
+
+    /// Makes runs, as many at once as there are processors. Returns their outcomes in the order of the jobs.
+    fn run_all<F>(&self, jobs: &[Job], contender: &(impl Fn(Contender) -> F + Sync)) -> Vec<Outcome>
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        let work = || {
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let outcome = self.run(job, contender);
+                outcomes.lock().push((job.number, outcome));
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..threads.min(jobs.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut outcomes = outcomes.into_inner();
+        outcomes.sort_by_key(|(number, _)| *number);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
     /// Runs one schedule, such as one that a search has found, and returns what it breaks. A run without faults before it shows
@@ -267,6 +307,20 @@ impl Explore {
         let quiet = stage.quiet_since();
         quiet.is_some_and(|since| server.now().since(since) > patience && since.as_nanos() > 0)
     }
+}
+
+/// Draws the next runs: one where it takes the outcome of the last to draw another.
+fn batch(search: &mut Search) -> Vec<Job> {
+    let mut jobs: Vec<Job> = search.next_job().into_iter().collect();
+    let is_alone = |job: &Job| matches!(job.purpose, Purpose::Shrink | Purpose::Replay);
+    if !jobs.iter().any(is_alone) {
+        while jobs.len() < BATCH
+            && let Some(job) = search.next_job()
+        {
+            jobs.push(job);
+        }
+    }
+    jobs
 }
 
 #[cfg(test)]

@@ -64,6 +64,17 @@ fn contenders_with_agents_of_their_own_are_not_broken() {
     }
 }
 
+/// Runs end in another order each time.
+#[test]
+fn a_search_is_repeated_by_its_seed() {
+    let [one, other] = [0; 2].map(|_| search(Kind::TriesThrice, 500));
+    let (found, again) = (one.broken.expect("a bug"), other.broken.expect("a bug"));
+    assert_eq!((found.schedule, found.seed), (again.schedule, again.seed));
+    assert_eq!(found.run, again.run);
+    assert_eq!(one.summary.runs, other.summary.runs);
+    assert_eq!(one.summary.coverage, other.summary.coverage);
+}
+
 /// Searches for a planted bug, and replays what is found from its text.
 fn assert_found(kind: Kind, expected: &[Property]) {
     assert_found_by(explore(), kind, expected);
