@@ -24,6 +24,8 @@ const BOOT: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 /// What a port that another process took is called.
 pub(super) const TAKEN: &str = "address already in use";
+/// How often an agent is started whose ports are taken.
+const TRIES: usize = 4;
 /// What every agent of the suite gets: short sessions, and room for all cases at once.
 const SETTINGS: &str =
     r#"{"session_ttl_min": "1s", "limits": {"http_max_conns_per_client": 4096}}"#;
@@ -53,11 +55,18 @@ pub(super) struct Process {
 impl Process {
     /// Starts an agent and waits until it serves.
     pub(super) fn start(binary: &Path, agent: &Agent) -> Result<Self, ToolError> {
-        let process = Self::spawn(binary, agent)?;
         // Only who was told so can refuse to serve.
         let may_refuse = !agent.config.is_empty() || !agent.settings.is_empty();
-        process.wait_until_it_serves(may_refuse)?;
-        Ok(process)
+        let mut tries = 1;
+        loop {
+            let process = Self::spawn(binary, agent)?;
+            match process.wait_until_it_serves(may_refuse) {
+                Ok(()) => return Ok(process),
+                // Another process took a port before this one did.
+                Err(error) if error.0.contains(TAKEN) && tries < TRIES => tries += 1,
+                Err(error) => return Err(error),
+            }
+        }
     }
 
     /// Starts an agent, which may not listen yet.
@@ -310,6 +319,25 @@ fn free_ports() -> std::io::Result<[u16; 4]> {
 mod tests {
     use super::*;
     use crate::wire::fake::{Fake, genuine_like};
+
+    #[cfg(unix)]
+    #[test]
+    fn an_agent_whose_port_was_taken_is_started_anew() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let directory = own_directory().expect("a directory");
+        let binary = directory.join("consul");
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = agent ] && echo >>\"$0.starts\"\necho 'bind: {TAKEN}'\nexit 1\n"
+        );
+        fs::write(&binary, script).expect("a file");
+        fs::set_permissions(&binary, fs::Permissions::from_mode(0o755)).expect("our file");
+        let error = Process::start(&binary, &Agent::default()).expect_err("it never serves");
+        assert!(error.0.contains("ended early"), "{error}");
+        let starts = fs::read_to_string(directory.join("consul.starts")).expect("it was started");
+        assert_eq!(starts.len(), TRIES);
+        fs::remove_dir_all(directory).expect("our folder");
+    }
 
     #[test]
     fn ids_have_the_form_of_a_uuid_and_differ() {
