@@ -49,6 +49,32 @@ fn tells(page: &mut Page, texts: &[&str]) {
     }
 }
 
+/// The list of keys that are held can be there before the records of how that came.
+#[test]
+fn late_records_take_the_place_of_what_was_only_seen_to_be_held() {
+    let Some(mut page) = Page::frozen("dc1/locks") else {
+        return;
+    };
+    page.until(
+        "document.querySelector('.timeline').innerText.includes('No key has been locked yet')",
+    );
+    let bars = page.eval(
+        "import('/ui/assets/data/locklog.js').then(({ addHeld, addLockRecord, locks }) => {
+            const seen = { key: 'k', session: 'second' };
+            const add = (number, at_ms, kind, session) =>
+                addLockRecord({ number, at_ms, kind, key: 'k', session, cause: 'why' });
+            addHeld([seen], 50, performance.now());
+            add(1001, 10, 'acquired', 'first');
+            add(1002, 40, 'released', 'first');
+            addHeld([seen], 50, performance.now());
+            add(1003, 45, 'acquired', 'second');
+            return locks.rows.get('k').bars.map((bar) => [bar.session, bar.from, bar.to, bar.began]);
+        })",
+    );
+    let expected = json!([["first", 10, 40, 1001], ["second", 45, null, 1003]]);
+    assert_eq!(bars, expected);
+}
+
 #[test]
 fn a_click_on_a_bar_tells_why_the_lock_was_lost() {
     let Some(mut page) = Page::frozen("dc1/locks") else {

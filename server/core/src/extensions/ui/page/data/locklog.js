@@ -52,6 +52,14 @@ const open = (list) => {
   return item && item.to === null ? item : null;
 };
 
+/** Returns the bar of who holds a key. What `addHeld` added is wrong if a record of before comes after it: records were late. */
+function heldBefore({ bars }, at) {
+  const bar = open(bars);
+  if (bar?.began !== null || at > bar.from) return bar;
+  bars.pop();
+  return null;
+}
+
 function take(record) {
   const { number, at_ms: at, kind, key, session } = record;
   if (number <= last) return;
@@ -60,13 +68,13 @@ function take(record) {
     locks.sessions.set(session, { name: record.name, node: record.node });
   } else if (kind === "acquired") {
     const row = rowOf(key);
-    const bar = open(row.bars);
+    const bar = heldBefore(row, at);
     if (bar?.session !== session) {
       if (bar) Object.assign(bar, { to: at, cause: "another session acquired it", ended: number });
       push(row.bars, { session, from: at, to: null, cause: "", began: number, ended: null });
     }
   } else if (kind === "released") {
-    const bar = open(rowOf(key).bars);
+    const bar = heldBefore(rowOf(key), at);
     if (bar) Object.assign(bar, { to: at, cause: record.cause, ended: number });
   } else if (kind === "acquire-refused") {
     push(rowOf(key).refused, { at, session, cause: record.cause, number });
