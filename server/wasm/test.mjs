@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 
 // It is to be 4 MiB, and 1.5 MiB compressed. Until it is, it does not grow. Of it searches are 0.3 MiB, and 0.1 MiB compressed;
 // several agents are 0.16 MiB, and 0.04 MiB compressed; several datacenters 0.06 MiB.
-const MOST_BYTES = 6.7 * 1024 * 1024;
+const MOST_BYTES = 6.5 * 1024 * 1024;
 const MOST_COMPRESSED = 1.9 * 1024 * 1024;
 
 const [modulePath, inputsPath, repliesPath] = process.argv.slice(2);
