@@ -44,7 +44,6 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-
 use proconsul_os::time::{self, delay};
 use tokio::runtime;
 
@@ -164,6 +163,15 @@ impl Explore {
     where
         F: Future<Output = ()> + Send + 'static,
     {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        self.search_by(processors, contender)
+    }
+
+    /// Searches by a number of threads.
+    fn search_by<F>(self, threads: usize, contender: impl Fn(Contender) -> F + Sync) -> Report
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
         let began = time::elapsed();
         let Options {
             agents, contenders, ..
@@ -176,7 +184,7 @@ impl Explore {
             if jobs.is_empty() {
                 break;
             }
-            for (job, outcome) in jobs.iter().zip(self.run_all(&jobs, &contender)) {
+            for (job, outcome) in jobs.iter().zip(self.run_all(threads, &jobs, &contender)) {
                 search.done(job, outcome);
                 if search.broken().is_some() {
                     found_after.get_or_insert(time::elapsed() - began);
@@ -189,12 +197,16 @@ impl Explore {
         Report::of(&search, time::elapsed() - began, found_after)
     }
 
-    /// Makes runs, as many at once as there are processors. Returns their outcomes in the order of the jobs.
-    fn run_all<F>(&self, jobs: &[Job], contender: &(impl Fn(Contender) -> F + Sync)) -> Vec<Outcome>
+    /// Makes runs by a number of threads. Returns their outcomes in the order of the jobs.
+    fn run_all<F>(
+        &self,
+        threads: usize,
+        jobs: &[Job],
+        contender: &(impl Fn(Contender) -> F + Sync),
+    ) -> Vec<Outcome>
     where
         F: Future<Output = ()> + Send + 'static,
     {
-        let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -325,7 +337,44 @@ fn batch(search: &mut Search) -> Vec<Job> {
 
 #[cfg(test)]
 mod tests {
+    use proconsul_client::{Client, Connector, NewSession};
+
     use super::*;
+
+    /// Believes that it holds the lock until nobody else could have it if its session had just expired.
+    async fn holds_blindly(contender: Contender) {
+        let own = contender.clone();
+        let connector = Connector::new(move |_uri| std::future::ready(own.connect()));
+        let client = Client::builder().address("consul:8500");
+        let client = client.connector(connector).build().expect("an address");
+        let ttl = NewSession::new().ttl(Duration::from_secs(10));
+        loop {
+            if let Ok(session) = client.sessions().create(&ttl).await
+                && let Ok(true) = client.kv().write("lock", "me").acquire(&session).await
+            {
+                contender.holds(None);
+                delay(Duration::from_secs(34)).await;
+                contender.lost();
+            }
+            delay(Duration::from_secs(1)).await;
+        }
+    }
+
+    #[test]
+    fn a_search_does_not_depend_on_the_number_of_processors() {
+        let only = |limits: &mut Limits| limits.only = vec![Property::TwoBelievers];
+        let [one, many] = [1, 5].map(|threads| {
+            let search = Explore::new().contenders(2).runs(70).limits(only);
+            let search = search.length(Duration::from_secs(30));
+            search.search_by(threads, holds_blindly)
+        });
+        assert!(one.summary.tried() > 2, "the plain runs show it: {one}");
+        assert_eq!(one.summary.runs, many.summary.runs);
+        assert_eq!(one.summary.coverage, many.summary.coverage);
+        let (found, same) = (one.broken.expect("a bug"), many.broken.expect("a bug"));
+        assert_eq!((found.schedule, found.seed), (same.schedule, same.seed));
+        assert_eq!(found.run, same.run);
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_server_does_not_keep_what_directs_it() {

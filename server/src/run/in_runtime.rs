@@ -273,8 +273,8 @@ impl RuntimeServer {
     }
 
     /// Answers a question of DNS, as Consul's agent does on its port for DNS; `None` where it gives no answer. What a rule of
-    /// faults delays is answered when the clock has moved on; the loop below answers no other meanwhile. `peer` is the client's address, for the history and for rules
-    /// that name it.
+    /// faults delays is answered when the clock has moved on; the loop below answers no other meanwhile. `peer` is the
+    /// client's address, for the history and for rules that name it.
     ///
     /// ```
     /// use std::io;

@@ -63,7 +63,7 @@ pub fn bound_name(
     Ok(name)
 }
 
-/// Returns what is wrong with the format of the names of a method's tokens, whatever the claims of logins are.
+/// Returns what is wrong with the `TokenNameFormat` of a method in every login.
 pub fn flaw_of_token_name(method: &NewAuthMethod, settings: &Settings) -> Option<String> {
     interpolated_name(method, variables(settings, |_| "fake")).err()
 }
@@ -71,7 +71,7 @@ pub fn flaw_of_token_name(method: &NewAuthMethod, settings: &Settings) -> Option
 /// Returns the name of the token of a login with these claims (2.1.md 3.r2).
 ///
 /// # Errors
-/// The format of the method is none.
+/// `TokenNameFormat` is no template.
 pub fn token_name(
     method: &NewAuthMethod,
     settings: &Settings,
@@ -111,8 +111,8 @@ fn is_name(kind: &str, name: &str) -> bool {
     }
 }
 
-/// Fills in variables such as `${value.x}`, and texts in quotes in the place of a variable. Whatever else Consul's language of expressions
-/// has is a syntax error here.
+/// Fills in variables such as `${value.x}`, and texts in quotes in the place of a variable. Whatever else Consul's language
+/// of expressions has is a syntax error here.
 fn interpolated(text: &str, variables: &Variables<'_>) -> Result<String, String> {
     let syntax = || "parse error: syntax error".to_owned();
     let mut made = String::new();

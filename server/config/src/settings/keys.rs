@@ -297,7 +297,9 @@ mod tests {
 
     #[test]
     fn keys_of_consul_2_are_unknown_before() {
-        let tree = hcl::parse("feature_gates {} http_config { idle_timeout = \"2m\" }");
+        let tree = hcl::parse(
+            r#"http_config { idle_timeout = "2m" } tls { https { tls_ecdh_curves = "X25519" } }"#,
+        );
         let tree = tree.expect("the test gives HCL");
         let taken = |version| {
             let (mut settings, mut remarks) = (Settings::default(), Remarks::default());
@@ -311,10 +313,10 @@ mod tests {
             let plural = if keys.len() == 1 { "" } else { "s" };
             Err(format!("{} error{plural} occurred:\n{lines}\n", keys.len()))
         };
-        let both = ["feature_gates", "http_config.idle_timeout"];
+        let both = ["http_config.idle_timeout", "tls.https.tls_ecdh_curves"];
         assert_eq!(taken(Version::V1_22_0), refused(&both));
-        assert_eq!(taken(Version::new(1, 22, 4)), refused(&both[..1]));
-        assert_eq!(taken(Version::V2_1_0), Ok(vec![both[1].to_owned()]));
+        assert_eq!(taken(Version::new(1, 22, 4)), refused(&both[1..]));
+        assert_eq!(taken(Version::V2_1_0), Ok(both.map(str::to_owned).to_vec()));
     }
 
     #[test]

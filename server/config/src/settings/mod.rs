@@ -300,9 +300,8 @@ pub const IGNORED_KEYS: &str = "
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments feature_gates http_config.idle_timeout http_config.read_header_timeout http_config.read_timeout
     http_config.write_timeout limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client
-    limits.rpc_rate
-    locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment segments
-    server_name syslog_facility tagged_addresses
+    limits.rpc_rate locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment
+    segments server_name syslog_facility tagged_addresses
     telemetry.circonus_api_app telemetry.circonus_api_token telemetry.circonus_api_url telemetry.circonus_broker_id
     telemetry.circonus_broker_select_tag telemetry.circonus_check_display_name telemetry.circonus_check_force_metric_activation
     telemetry.circonus_check_id telemetry.circonus_check_instance_id telemetry.circonus_check_search_tag telemetry.circonus_check_tags
@@ -310,6 +309,7 @@ pub const IGNORED_KEYS: &str = "
     telemetry.dogstatsd_addr telemetry.dogstatsd_tags telemetry.enable_host_metrics telemetry.retry_failed_connection
     telemetry.statsd_address telemetry.statsite_address tls.defaults.tls_cipher_suites tls.defaults.verify_outgoing
     tls.defaults.verify_server_hostname tls.enable_agent_tls_for_checks tls.grpc tls.https.tls_cipher_suites
+    tls.defaults.tls_ecdh_curves tls.https.tls_ecdh_curves
     tls.https.verify_outgoing tls.internal_rpc tls_cipher_suites tls_prefer_server_cipher_suites ui_config.content_path ui_config.dashboard_url_templates ui_config.dir
     ui_config.metrics_provider ui_config.metrics_provider_files ui_config.metrics_provider_options_json
     ui_config.metrics_proxy ui_content_path ui_dir unix_sockets verify_incoming_rpc verify_outgoing verify_server_hostname watches xds
@@ -321,8 +321,7 @@ pub const MOOT_KEYS: &str = "
     advertise_reconnect_timeout
     disable_anonymous_signature disable_host_node_id disable_keyring_file disable_remote_exec disable_update_check discovery_max_stale
     dns_config.allow_stale dns_config.cache_max_age dns_config.max_stale dns_config.prefer_namespace
-    dns_config.recursor_strategy dns_config.recursor_timeout dns_config.use_cache tls.defaults.tls_ecdh_curves
-    tls.https.tls_ecdh_curves
+    dns_config.recursor_strategy dns_config.recursor_timeout dns_config.use_cache
     enable_acl_replication gossip_lan gossip_wan license_path limits.grpc_max_conns_per_client
     limits.rpc_client_timeout limits.rpc_handshake_timeout log_rotate_bytes log_rotate_duration log_rotate_max_files
     performance ports.expose_max_port ports.expose_min_port ports.proxy_max_port ports.proxy_min_port ports.rpc

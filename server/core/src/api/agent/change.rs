@@ -1,7 +1,7 @@
 //! `/v1/agent/`: changes of the agent's services and checks (session.md 4.4, 1.22.md B4.4).
 
+use crate::api::agent::body::{read_strictly, read_strictly_as};
 use crate::api::agent::{failure, rights};
-use crate::api::catalog::register::{read_strictly, read_strictly_as};
 use crate::auth::rights::Rights;
 use crate::body::definition::{CheckFields, LATE_CHECK_TYPE, ServiceFields};
 use crate::failure::Failure;

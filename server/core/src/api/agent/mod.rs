@@ -1,6 +1,7 @@
 //! `/v1/agent/`: the agent itself (session.md 4.1, 4.5; 1.22.md B4.4).
 
 mod agent_self;
+mod body;
 pub(crate) mod change;
 pub(crate) mod cluster;
 pub(crate) mod content_hash;

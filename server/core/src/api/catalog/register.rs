@@ -18,9 +18,6 @@ use proconsul_store::{
 };
 use proconsul_version::Behaviour;
 
-/// The longest body for the agent in bytes.
-const LONGEST_OF_AGENT: u64 = 512 * 1024;
-
 /// Registers a node with its service and checks.
 pub(crate) async fn register(mut request: Request) -> Result<Reply, Failure> {
     let body = read_for_catalog::<RegisterFields>(&mut request).await?;
@@ -71,38 +68,6 @@ fn deregistered(
     Ok(Reply::boolean(request, true))
 }
 
-/// Decodes a body for the agent, which must not have unknown fields.
-pub(crate) async fn read_strictly<T: Decode<Place: Default>>(
-    request: &mut Request,
-) -> Result<T::Place, Failure> {
-    read_strictly_as::<T>(request, None).await
-}
-
-/// Does what [`read_strictly`] does, with another name of the body's type in errors.
-pub(crate) async fn read_strictly_as<T: Decode<Place: Default>>(
-    request: &mut Request,
-    go_type: Option<&'static str>,
-) -> Result<T::Place, Failure> {
-    let body = read_limited(request).await?;
-    let decoded = decode_strictly::<T>(request, body, go_type);
-    decoded.map_err(|error| Failure::undecodable(&error))
-}
-
-/// Reads a body for the agent, whose length has a limit since Consul 2.0.3 (2.1.md 1.r7).
-async fn read_limited(request: &mut Request) -> Result<ReadBody, Failure> {
-    if !request.has(Behaviour::AgentBodyLimit) {
-        return Ok(request.read_whole().await);
-    }
-    let (length, version) = (request.content_length(), request.version());
-    let setting = "http_max_request_body_size";
-    let too_large = || Failure::body_too_large(length, LONGEST_OF_AGENT, setting, version);
-    if length.is_some_and(|length| length > LONGEST_OF_AGENT) {
-        return Err(too_large());
-    }
-    let body = request.body.read(LONGEST_OF_AGENT).await;
-    body.ok_or_else(too_large)
-}
-
 /// Decodes a body of the catalog, whose error about namespaces names Consul Enterprise in every release (seen on 1.8.7).
 /// The parameters about tenancy are checked first; `dc` is ignored, because the body names the datacenter.
 async fn read_for_catalog<T: Decode<Place: Default>>(
@@ -114,7 +79,8 @@ async fn read_for_catalog<T: Decode<Place: Default>>(
     decoded.map_err(|error| Failure::undecodable(&with_edition(error)))
 }
 
-fn decode_strictly<T: Decode<Place: Default>>(
+/// Decodes a body that must not have unknown fields.
+pub(crate) fn decode_strictly<T: Decode<Place: Default>>(
     request: &mut Request,
     body: ReadBody,
     go_type: Option<&'static str>,
