@@ -18,6 +18,8 @@ pub(crate) fn register(server: &Address) {
 
 fn send(server: &Address, method: &str, path: &str, body: &Value) {
     let request = Request::new(method, path).body(body.to_string());
+    // Where there are ACLs, that is the token of who sets them up.
+    let request = request.header("X-Consul-Token", "root");
     match wire::exchange(server, &request) {
         Outcome::Reply(reply) if reply.status == 200 => {}
         other => panic!("{method} {path} {body}: {other:?}"),
@@ -52,6 +54,8 @@ fn nodes() -> Vec<Value> {
             "Tags": ["under_score", "_tcp", "tcp"]}}),
         json!({"Node": "meta", "Address": "10.12.0.6", "NodeMeta": {"a": "v".repeat(200), "b": "w".repeat(200),
             "c": "x".repeat(200)}, "Service": {"Service": "metas", "Port": 1}}),
+        json!({"Node": "long", "Address": "10.12.0.7", "NodeMeta": {"a": "v".repeat(254)},
+            "Service": {"Service": "long", "Port": 1}}),
         json!({"Node": "px", "Address": "10.1.0.19", "Service": {"Service": "web-proxy", "Kind": "connect-proxy",
             "Port": 2100, "Proxy": {"DestinationServiceName": "web"}}}),
     ]

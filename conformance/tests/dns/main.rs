@@ -3,15 +3,18 @@
 //! `CONFORMANCE_QUESTIONS` sets how many (default 2,000), `CONFORMANCE_SEED` which (default 1).
 
 mod catalog;
+mod messages;
 mod questions;
 mod rows;
 
 use std::any::Any;
 use std::collections::BTreeSet;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::path::PathBuf;
 
-use proconsul::Version;
 use proconsul::config::Config;
+use proconsul::{Server, Version};
+use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_conformance::report::left_out;
 use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::wire::Address;
@@ -73,61 +76,110 @@ fn difference(real: SocketAddr, own: SocketAddr, asked: &Asked) -> Option<String
 /// A server with the catalog, for as long as it is kept.
 struct Served {
     dns: SocketAddr,
+    http: Address,
     _kept: Box<dyn Any>,
 }
 
-fn real() -> Option<Served> {
-    let binary = left_out::consul()?;
-    let port = free_port();
-    let agent = Agent {
-        arguments: vec![format!("-dns-port={port}"), "-node=n0".to_owned()],
-        ..Agent::default()
-    };
-    let target = consul::start(&binary, &agent).unwrap_or_else(|error| panic!("{error}"));
-    if target.facts().version.to_string() != Version::V1_8_7.to_string() {
-        left_out::test("a Consul 1.8.7");
-        return None;
-    }
-    catalog::register(target.shared_address().expect("one agent serves"));
-    Some(Served {
-        dns: SocketAddr::from(([127, 0, 0, 1], port)),
-        _kept: Box::new(target),
-    })
+/// Whose servers are asked.
+enum Consul {
+    Real(PathBuf),
+    Own,
 }
 
-fn own() -> Served {
-    let config = Config {
-        version: Version::V1_8_7,
-        node_name: "n0".to_owned(),
-        ..Config::dev()
-    };
-    let server = proconsul::Server::builder().config(config).dns().start();
-    let server = server.expect("there is a free port");
-    catalog::register(&Address::parse(&server.addr().to_string()).expect("it is an address"));
-    Served {
-        dns: server.dns_addr(),
-        _kept: Box::new(server),
+impl Consul {
+    /// Returns the real one, if there is one of the release that is emulated here.
+    fn real() -> Option<Self> {
+        let binary = left_out::consul()?;
+        let target = consul::start(&binary, &Agent::default());
+        let target = target.unwrap_or_else(|error| panic!("{error}"));
+        if target.facts().version.to_string() != Version::V1_8_7.to_string() {
+            left_out::test("a Consul 1.8.7");
+            return None;
+        }
+        Some(Self::Real(binary))
+    }
+
+    /// Starts one with the catalog and further settings, in HCL.
+    fn start(&self, settings: &str) -> Served {
+        let served = self.started(settings);
+        let served = served.unwrap_or_else(|refusal| panic!("{settings}: {refusal}"));
+        catalog::register(&served.http);
+        served
+    }
+
+    /// Starts one with further settings. Otherwise returns what it says.
+    fn started(&self, settings: &str) -> Result<Served, String> {
+        let port = free_port();
+        let dns = format!("-dns-port={port}");
+        let arguments = [&dns, "-node=n0", "-hcl", settings];
+        let (http, kept): (_, Box<dyn Any>) = match self {
+            Self::Real(binary) => {
+                let agent = Agent {
+                    arguments: arguments.map(str::to_owned).to_vec(),
+                    ..Agent::default()
+                };
+                let target = consul::start(binary, &agent).map_err(|error| error.to_string())?;
+                let http = target.shared_address().expect("one agent serves");
+                (http.clone(), Box::new(target))
+            }
+            Self::Own => {
+                let http = format!("-http-port={}", free_port());
+                let arguments = [&["-dev", "-as-version=1.8.7", &http], &arguments[..]].concat();
+                let config = Config::from_arguments(&arguments);
+                let config = config.map_err(|error| error.to_string())?;
+                let server = Server::builder().config(config).dns().start();
+                let server = server.map_err(|error| error.to_string())?;
+                let http = Address::parse(&server.addr().to_string());
+                (http.expect("it is an address"), Box::new(server))
+            }
+        };
+        Ok(Served {
+            dns: SocketAddr::from(([127, 0, 0, 1], port)),
+            http,
+            _kept: kept,
+        })
+    }
+
+    /// Holds all claims about DNS against servers of this kind.
+    fn holds_the_claims(&self) {
+        let default = self.start("");
+        let mut rows = rows::claims();
+        let mut checks: Vec<_> = messages::HELD.to_vec();
+        for claim in CLAIMS {
+            let Some(name) = claim.id.strip_prefix(AREAS[2]) else {
+                continue;
+            };
+            if let Some(rows) = rows.remove(name) {
+                rows.hold(self, &default, claim.id);
+            } else {
+                let place = checks.iter().position(|(check, _)| *check == name);
+                let place = place.unwrap_or_else(|| panic!("nothing holds {}", claim.id));
+                (checks.remove(place).1)(self, &default);
+            }
+        }
+        assert!(rows.is_empty(), "no claims: {:?}", rows.keys());
+        assert!(checks.is_empty(), "there are checks without a claim");
     }
 }
 
 #[test]
-fn ours_holds_the_rows() {
-    rows::hold(own().dns);
+fn ours_holds_the_claims() {
+    Consul::Own.holds_the_claims();
 }
 
 #[test]
-fn a_real_one_holds_the_rows() {
-    if let Some(real) = real() {
-        rows::hold(real.dns);
+fn a_real_one_holds_the_claims() {
+    if let Some(real) = Consul::real() {
+        real.holds_the_claims();
     }
 }
 
 #[test]
 fn answers_are_those_of_a_real_consul() {
-    let Some(real) = real() else {
+    let Some(real) = Consul::real() else {
         return;
     };
-    let own = own();
+    let (real, own) = (real.start(""), Consul::Own.start(""));
     let mut random = questions::Random::new(number("CONFORMANCE_SEED", 1));
     let count = number("CONFORMANCE_QUESTIONS", QUESTIONS);
     let questions = (0..count).map(|_| questions::draw(&mut random));

@@ -3,19 +3,28 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_testing::DnsQuestion;
 
-use crate::answer;
 use crate::catalog::MANY;
 use crate::questions::{Asked, SUBNET};
+use crate::{Consul, Served, answer};
 
-/// The questions of each claim, by the last part of its id: a line that is not indented, and the lines of its answer.
-fn claims() -> BTreeMap<&'static str, Vec<(&'static str, Vec<&'static str>)>> {
+/// The questions of a claim.
+pub(crate) struct Rows {
+    /// The settings of the server that is asked, if it is not the default one.
+    settings: Option<&'static str>,
+    /// A line that is not indented, and the lines of its answer.
+    questions: Vec<(&'static str, Vec<&'static str>)>,
+}
+
+/// The questions of each claim, by the last part of its id.
+pub(crate) fn claims() -> BTreeMap<&'static str, Rows> {
     let sections = include_str!("rows.txt").split("\n# ").skip(1);
     let claim = |section: &'static str| {
         let (claim, lines) = section.split_once('\n').expect("a claim has questions");
-        let lines: Vec<&str> = lines.lines().filter(|line| !line.is_empty()).collect();
+        let mut lines: Vec<&str> = lines.lines().filter(|line| !line.is_empty()).collect();
+        let settings = lines[0].strip_prefix("settings: ");
+        lines.drain(..usize::from(settings.is_some()));
         let questions = lines.chunk_by(|_, next| next.starts_with("  "));
         let questions = questions.map(|lines| {
             (
@@ -23,7 +32,14 @@ fn claims() -> BTreeMap<&'static str, Vec<(&'static str, Vec<&'static str>)>> {
                 lines[1..].iter().map(|line| line.trim()).collect(),
             )
         });
-        (claim, questions.collect())
+        let questions = questions.collect();
+        (
+            claim,
+            Rows {
+                settings,
+                questions,
+            },
+        )
     };
     sections.map(claim).collect()
 }
@@ -36,7 +52,7 @@ fn question(line: &'static str) -> Asked {
     let mut asked = Asked {
         question: DnsQuestion::new(name, kind),
         over_tcp: false,
-        is_of_many: MANY.iter().any(|(service, _)| name.starts_with(service)),
+        is_of_many: MANY.iter().any(|(service, _)| name.contains(service)),
     };
     for how in words {
         match how.split_once('=') {
@@ -73,19 +89,14 @@ fn lines(server: SocketAddr, asked: &Asked) -> Vec<String> {
     std::iter::once(head).chain(records).collect()
 }
 
-/// Holds all claims about DNS against a server with the catalog.
-pub(crate) fn hold(server: SocketAddr) {
-    let mut left = claims();
-    for claim in CLAIMS {
-        let Some(name) = claim.id.strip_prefix(AREAS[2]) else {
-            continue;
-        };
-        let questions = left.remove(name);
-        let questions = questions.unwrap_or_else(|| panic!("nothing holds {}", claim.id));
-        for (line, expected) in questions {
+impl Rows {
+    /// Holds them against a server of this kind with the catalog.
+    pub(crate) fn hold(&self, consul: &Consul, default: &Served, claim: &str) {
+        let own = self.settings.map(|settings| consul.start(settings));
+        let server = own.as_ref().unwrap_or(default).dns;
+        for (line, expected) in &self.questions {
             let shown = lines(server, &question(line));
-            assert_eq!(shown, expected, "{}: {line}", claim.id);
+            assert_eq!(shown, *expected, "{claim}: {line}");
         }
     }
-    assert!(left.is_empty(), "no claims: {:?}", left.keys());
 }
