@@ -35,7 +35,7 @@ pub const CLAIMS: &[Claim] = &[
         "cluster/errors-say-who-passed-them-on",
         "cluster.md 1.12, 1.20",
     ),
-    claim("cluster/blocked-queries-wake", "cluster.md 1.13, 1.14"),
+    claim("cluster/blocked-queries-wake", "cluster.md 1.13 to 1.16"),
     claim(
         "cluster/sessions-are-of-the-agent-that-is-asked",
         "cluster.md 1.18, 1.19",
@@ -61,17 +61,45 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim("cluster/a-wait-ends-everywhere", "cluster.md 1.17"),
     claim("cluster/events-reach-all-agents", "cluster.md 1.32"),
-    claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
+    claim("cluster/health-is-cached", "cluster.md 1.8"),
+    claim("cluster/stale-reads-go-back", "cluster.md 4.10"),
+    claim("cluster/servers-are-named-over-dns", "cluster.md 5.15"),
     claim("cluster/an-agent-leaves", "cluster.md 1.37, 1.39"),
+    claim("cluster/the-leader-leaves", "cluster.md 3.10"),
     claim(
         "cluster/a-client-agent-dies",
-        "cluster.md 1.21, 1.33 to 1.35",
+        "cluster.md 1.21, 1.33 to 1.36, 1.38",
     ),
     claim(
         "cluster/the-leader-dies",
-        "cluster.md 3.1 to 3.3, 3.16, 3.18",
+        "cluster.md 3.1 to 3.4, 3.7, 3.13, 3.14, 3.16, 3.18 to 3.21",
     ),
-    claim("cluster/the-quorum-is-lost", "cluster.md 4.1, 4.3, 4.8"),
+    claim(
+        "cluster/the-quorum-is-lost",
+        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4.r1 to 4.6, 4.8, 5.25",
+    ),
+    claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
+    claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
+    claim(
+        "cluster/a-lone-leader-steps-down",
+        "cluster.md 3.6, 3.8, 3.17, 4.8",
+    ),
+    claim(
+        "cluster/the-leader-is-silent",
+        "cluster.md 3.1, 3.5, 3.12 to 3.14",
+    ),
+    claim(
+        "cluster/a-client-agent-waits-for-servers",
+        "cluster.md 5.24",
+    ),
+    claim(
+        "cluster/a-follower-is-cut-off",
+        "cluster.md 2.5, 2.5.r1 to 2.5.r6",
+    ),
+    claim(
+        "cluster/the-leader-is-cut-off",
+        "cluster.md 3.1, 3.5, 3.6, 3.11",
+    ),
     claim(
         "datacenter/the-datacenters-are-listed",
         "cluster.md 5.1, 5.7, 5.10, 5.11",
@@ -92,19 +120,20 @@ pub const CLAIMS: &[Claim] = &[
         "datacenter/registrations-and-events-go-there",
         "cluster.md 5.8, 5.9",
     ),
+    claim("datacenter/names-are-of-a-datacenter", "cluster.md 5.14"),
     claim("datacenter/a-blocking-query-wakes", "cluster.md 5.4"),
-    claim("datacenter/queries-fall-back", "cluster.md 5.13"),
+    claim("datacenter/queries-fall-back", "cluster.md 5.13, 5.27"),
     claim(
         "datacenter/coordinates-are-of-all-datacenters",
         "cluster.md 5.30",
     ),
     claim(
         "datacenter/a-server-that-is-stopped-holds-requests",
-        "cluster.md 5.18, 5.26",
+        "cluster.md 5.18, 5.26, 5.27",
     ),
     claim(
         "datacenter/a-server-that-is-killed-refuses",
-        "cluster.md 5.19, 5.20",
+        "cluster.md 5.19, 5.20, 5.22, 5.27, 5.29, 5.31",
     ),
     claim("dns/flags-are-copied", "cluster.md 6.1, 6.40"),
     claim("dns/other-domains-are-refused", "cluster.md 6.2"),

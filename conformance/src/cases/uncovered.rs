@@ -198,7 +198,43 @@ pub const UNCOVERED: &[Uncovered] = &[
         why: "It says what nobody has asked",
     },
     Uncovered {
-        source: "cluster.md",
-        why: "They are about several agents and about DNS, and no claim of cases/clusters.rs shows them; the random questions of tests/dns ask for many",
+        source: "cluster.md 1.9, 5.3",
+        why: "They are durations of answers; a benchmark is no case",
+    },
+    Uncovered {
+        source: "cluster.md 2.6",
+        why: "What a return disturbs is random, and the emulator's agents return at once (docs/src/agents.md)",
+    },
+    Uncovered {
+        source: "cluster.md 2.7, 2.8",
+        why: "The emulator keeps a server that is away: autopilot's removal is off in these clusters",
+    },
+    Uncovered {
+        source: "cluster.md 3.9, 4.11, 4.12, 5.17",
+        why: "Seen on late 2025 alone; the clusters of the tests are of 1.8.7. 3.9 is held on ours by server/tests/control",
+    },
+    Uncovered {
+        source: "cluster.md 3.15, 4.9",
+        why: "A race while a server reads its log again. proconsul has it as a scenario, which server/tests/control holds",
+    },
+    Uncovered {
+        source: "cluster.md 4.4",
+        why: "The emulator's agents wait until there is a leader (docs/src/agents.md)",
+    },
+    Uncovered {
+        source: "cluster.md 4.7",
+        why: "The emulator notices each failure after the same time, whoever else is silent",
+    },
+    Uncovered {
+        source: "cluster.md 5.21",
+        why: "It took a real one from 40 s to more than 100 s; server/tests/control holds it on the clock",
+    },
+    Uncovered {
+        source: "cluster.md 5.23",
+        why: "The text comes from a client agent that has given up all servers; the emulator's waits on (docs/src/agents.md)",
+    },
+    Uncovered {
+        source: "cluster.md 6.36",
+        why: "It says what nobody has asked",
     },
 ];

@@ -1,19 +1,22 @@
 //! The agents that the rows are held against, real or ours: three servers and a client agent, or two datacenters.
 
-use std::fs::File;
-use std::net::{TcpListener, UdpSocket};
+use std::net::SocketAddr;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::Path;
+use std::process::{Child, Command};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use proconsul::{Server, Version};
 use proconsul_conformance::time::{Clock, RealClock, Stopwatch};
 use proconsul_conformance::wire::{self, Address, Connection, Outcome, Reply, Request};
+use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
+
+use crate::network::Network;
+use crate::processes::Started;
 
 /// An agent: its datacenter, and whether it is a server.
-type Role = (&'static str, bool);
+pub(crate) type Role = (&'static str, bool);
 
 /// One datacenter of three servers and a client agent.
 pub(crate) const ONE: [Role; 4] = [("dc1", true), ("dc1", true), ("dc1", true), ("dc1", false)];
@@ -23,6 +26,7 @@ pub(crate) const AGENTS: usize = ONE.len();
 pub(crate) const CLIENT: usize = 3;
 /// A datacenter of a server and a client agent, and another of a server.
 pub(crate) const TWO: [Role; 3] = [("dc1", true), ("dc1", false), ("dc2", true)];
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// How often real agents are started until they come up.
 const ATTEMPTS: usize = 3;
 /// How long they may take to.
@@ -36,8 +40,8 @@ const REST: Duration = Duration::from_millis(10);
 pub(crate) struct Cluster {
     pub(crate) name: &'static str,
     addresses: Vec<Address>,
+    dns: Vec<SocketAddr>,
     processes: Processes,
-    directory: Option<PathBuf>,
     /// What keeps ours running.
     _running: Option<Server>,
 }
@@ -56,9 +60,6 @@ impl Drop for Cluster {
                 let _ = child.wait();
             }
         }
-        if let Some(directory) = &self.directory {
-            let _ = std::fs::remove_dir_all(directory);
-        }
     }
 }
 
@@ -71,7 +72,7 @@ impl Cluster {
                 .filter(|role| **role == ("dc1", is_server))
                 .count()
         };
-        let builder = Server::builder().version(Version::V1_8_7);
+        let builder = Server::builder().version(Version::V1_8_7).dns();
         let mut builder = builder.agents_and_clients(in_first(true), in_first(false));
         if roles.iter().any(|(datacenter, _)| *datacenter == "dc2") {
             builder = builder.datacenters(["dc1", "dc2"]);
@@ -90,18 +91,21 @@ impl Cluster {
         Self {
             name: "proconsul",
             addresses: handles.iter().map(address).collect(),
+            dns: handles
+                .iter()
+                .map(|(server, number)| server.agent(*number).dns_addr())
+                .collect(),
             processes: Processes::Own(handles),
-            directory: None,
             _running: Some(server),
         }
     }
 
-    /// Real ones, at 127.0.0.1 and so on, once they have leaders and know each other. A port may be taken meanwhile, and
-    /// then they are started again.
-    pub(crate) fn real(binary: &Path, roles: &'static [Role]) -> Self {
+    /// Real ones, at 127.0.0.1 and so on, or each in a network of its own, once they have leaders and know each other. A port
+    /// may be taken meanwhile, and then they are started again.
+    pub(crate) fn real(binary: &Path, roles: &'static [Role], network: Option<&Network>) -> Self {
         let mut logs = String::new();
-        for attempt in 0..ATTEMPTS {
-            let cluster = Self::started(binary, roles, attempt);
+        for _ in 0..ATTEMPTS {
+            let cluster = Self::started(binary, roles, network.cloned());
             let all_known = cluster.comes(COMES_UP, || {
                 ["dc1", "dc2"].iter().all(|datacenter| {
                     let count = roles.iter().filter(|(of, _)| of == datacenter).count();
@@ -117,44 +121,30 @@ impl Cluster {
             if all_known {
                 return cluster;
             }
-            logs = cluster.logs();
+            let Processes::Real(_, started) = &cluster.processes else {
+                unreachable!("they are real");
+            };
+            logs = started.logs();
         }
         panic!("the agents do not come up:\n{logs}");
     }
 
-    fn started(binary: &Path, roles: &'static [Role], attempt: usize) -> Self {
-        let (process, agents) = (std::process::id(), roles.len());
-        let name = format!("proconsul-cluster-{process}-{agents}-{attempt}");
-        let directory = std::env::temp_dir().join(name);
-        let started = Started {
-            binary: binary.to_owned(),
-            directory: directory.clone(),
-            ports: free_ports(agents, attempt),
-            roles,
-        };
-        let address = |agent: usize| {
-            let address = format!("127.0.0.{}:{}", agent + 1, started.ports[0]);
-            Address::parse(&address).expect("it is an address")
+    fn started(binary: &Path, roles: &'static [Role], network: Option<Network>) -> Self {
+        let started = Started::new(binary, roles, network);
+        let address = |agent| {
+            let address = Address::parse(&started.http(agent).to_string());
+            address.expect("it is an address")
         };
         Self {
             name: "Consul",
-            addresses: (0..agents).map(address).collect(),
+            addresses: (0..roles.len()).map(address).collect(),
+            dns: (0..roles.len()).map(|agent| started.dns(agent)).collect(),
             processes: Processes::Real(
-                (0..agents).map(|agent| started.start(agent)).collect(),
+                (0..roles.len()).map(|agent| started.start(agent)).collect(),
                 started,
             ),
-            directory: Some(directory),
             _running: None,
         }
-    }
-
-    /// Returns what real agents have logged.
-    fn logs(&self) -> String {
-        let logs = (0..self.addresses.len()).map(|agent| {
-            let directory = self.directory.as_ref()?;
-            std::fs::read_to_string(directory.join(agent.to_string()).join("log")).ok()
-        });
-        logs.flatten().collect()
     }
 
     /// Kills an agent.
@@ -185,6 +175,23 @@ impl Cluster {
                 match stops {
                     true => server.agent(*number).pause(),
                     false => server.agent(*number).resume(),
+                }
+            }
+        }
+    }
+
+    /// Cuts an agent off from the others, but not from its clients, or lets it reach them again.
+    pub(crate) fn cut(&self, agent: usize, is_cut: bool) {
+        match &self.processes {
+            Processes::Real(_, started) => {
+                let network = started.network().expect("only who has one can be cut off");
+                network.plug(agent, !is_cut);
+            }
+            Processes::Own(handles) => {
+                let (server, number) = &handles[agent];
+                match is_cut {
+                    true => server.agent(*number).cut(),
+                    false => server.agent(*number).heal(),
                 }
             }
         }
@@ -225,15 +232,49 @@ impl Cluster {
         self.ask(agent, &Request::put(target, body))
     }
 
-    /// Sends a request to an agent, and reads in another thread. Joining that returns the answer.
+    /// Sends a read to an agent, as [`Cluster::sent`] does.
     pub(crate) fn asked(&self, agent: usize, target: &str) -> JoinHandle<Option<Reply>> {
+        self.sent(agent, &Request::get(target))
+    }
+
+    /// Sends a request to an agent, and reads in another thread. Joining that returns the answer.
+    pub(crate) fn sent(&self, agent: usize, request: &Request) -> JoinHandle<Option<Reply>> {
         let connection = Connection::open(&self.addresses[agent]);
         let mut connection = connection.expect("it listens, even if it stands still");
-        connection.send(&Request::get(target).to_bytes("consul"));
+        connection.send(&request.to_bytes("consul"));
         thread::spawn(move || match connection.read(false, PATIENCE) {
             Outcome::Reply(reply) => Some(reply),
             _ => None,
         })
+    }
+
+    /// Asks an agent over DNS. Returns the outcome and the records.
+    pub(crate) fn resolve(
+        &self,
+        agent: usize,
+        name: &str,
+        kind: &'static str,
+    ) -> (String, Vec<String>) {
+        let question = DnsQuestion::new(name, kind).bytes();
+        let answer = ask_over_udp(self.dns[agent], &question);
+        let answer = answer.unwrap_or_else(|error| panic!("{}: {name}: {error}", self.name));
+        let mut answer = DnsAnswer::read(&answer);
+        answer.records.sort();
+        let outcome = answer.head.split(' ').next().unwrap_or_default();
+        (outcome.to_owned(), answer.records)
+    }
+
+    /// Sends a default and a stale query that wait for a change of a key, and returns when the agent has them.
+    pub(crate) fn blocked(&self, agent: usize, key: &str) -> [JoinHandle<Option<Reply>>; 2] {
+        let index = header(&self.get(agent, &format!("/v1/kv/{key}")), "X-Consul-Index");
+        let index = index.expect("a read has it");
+        let asked = ["", "&stale"].map(|consistency| {
+            let target = format!("/v1/kv/{key}?raw&index={index}&wait=2m{consistency}");
+            self.asked(agent, &target)
+        });
+        // What comes after them is answered: they have to be there.
+        self.get(agent, &format!("/v1/kv/{key}"));
+        asked
     }
 
     /// Returns the name of an agent's node.
@@ -251,6 +292,13 @@ impl Cluster {
             .nth(3)
             .unwrap_or_else(|| panic!("{made}"))
             .to_owned()
+    }
+
+    /// Acquires a lock through an agent, if it is free.
+    pub(crate) fn acquires(&self, agent: usize, key: &str, session: &str) -> bool {
+        let acquire = Request::put(&format!("/v1/kv/{key}?acquire={session}"), "x");
+        let acquired = self.asks(agent, &acquire);
+        acquired.is_some_and(|acquired| text(&acquired).trim() == "true")
     }
 
     /// Returns the number of the leader.
@@ -314,72 +362,4 @@ pub(crate) fn text(reply: &Reply) -> String {
 
 pub(crate) fn header(reply: &Reply, name: &str) -> Option<String> {
     reply.header(name).map(str::to_owned)
-}
-
-/// Returns four ports that are free at all addresses, for TCP and UDP. They are below those that the system gives. Each number
-/// of agents has its own range, because several clusters start at the same time.
-fn free_ports(agents: usize, attempt: usize) -> Vec<u16> {
-    let from = std::process::id() as usize * 89 + agents * 5003 + attempt * 997;
-    let candidates = (0..4000).map(|step| 12_000 + (from + step) % 18_000);
-    let candidates = candidates.filter_map(|port| u16::try_from(port).ok());
-    let is_free = |port: &u16| {
-        let mut each = (1..=agents).map(|last| format!("127.0.0.{last}:{port}"));
-        let free = |at: &String| TcpListener::bind(at).is_ok() && UdpSocket::bind(at).is_ok();
-        each.all(|at| free(&at))
-    };
-    candidates.filter(is_free).take(4).collect()
-}
-
-/// What real agents are started with.
-struct Started {
-    binary: PathBuf,
-    directory: PathBuf,
-    /// For HTTP, RPC, gossip, and gossip between datacenters, at each address.
-    ports: Vec<u16>,
-    roles: &'static [Role],
-}
-
-impl Started {
-    fn start(&self, agent: usize) -> Child {
-        let [http, server, serf, wan] = &self.ports[..] else {
-            panic!("four ports");
-        };
-        let (datacenter, is_server) = self.roles[agent];
-        let has_others = self.roles.iter().any(|(other, _)| *other != datacenter);
-        let wan = if has_others { i32::from(*wan) } else { -1 };
-        let same = |role: &&Role| role.0 == datacenter;
-        let servers = self.roles.iter().filter(same).filter(|role| role.1).count();
-        let first = self
-            .roles
-            .iter()
-            .position(|role| same(&role))
-            .expect("itself")
-            + 1;
-        let address = format!("127.0.0.{}", agent + 1);
-        let data = self.directory.join(agent.to_string());
-        std::fs::create_dir_all(&data).expect("a directory for its data");
-        let settings = format!(
-            "ports {{ http = {http} server = {server} serf_lan = {serf} serf_wan = {wan} dns = -1 }} \
-         performance {{ raft_multiplier = 1 }} autopilot {{ cleanup_dead_servers = false }}"
-        );
-        let mut command = Command::new(&self.binary);
-        command
-            .args(["agent", "-log-level=warn", "-node", &format!("s{agent}")])
-            .args(["-datacenter", datacenter])
-            .args(["-bind", &address, "-client", &address])
-            .arg("-data-dir")
-            .arg(&data)
-            .args(["-hcl", &settings, "-retry-interval=1s"])
-            .args(["-retry-join", &format!("127.0.0.{first}:{serf}")])
-            .stdout(File::create(data.join("log")).expect("a file for its log"))
-            .stderr(Stdio::null());
-        if is_server {
-            command.args(["-server", &format!("-bootstrap-expect={servers}")]);
-        }
-        if is_server && has_others {
-            command.args(["-retry-join-wan", &format!("127.0.0.1:{wan}")]);
-            command.arg("-retry-interval-wan=1s");
-        }
-        command.spawn().expect("it starts")
-    }
 }

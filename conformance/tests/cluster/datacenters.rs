@@ -23,6 +23,7 @@ held! {
     sessions_are_of_one_datacenter
     errors_have_a_prefix_for_each_hop
     registrations_and_events_go_there
+    names_are_of_a_datacenter
     a_blocking_query_wakes
     queries_fall_back
     coordinates_are_of_all_datacenters
@@ -249,6 +250,41 @@ fn registrations_and_events_go_there(cluster: &Cluster) {
     assert_eq!(events(HERE).trim(), "[]", "{}", cluster.name);
 }
 
+/// Each agent answers about both.
+fn names_are_of_a_datacenter(cluster: &Cluster) {
+    let there = cluster.node(THERE);
+    for agent in [HERE, CLIENT, THERE] {
+        let asked = |name: &str, kind| cluster.resolve(agent, name, kind);
+        let found = |owner: &str, address: &str| {
+            (
+                "NOERROR".to_owned(),
+                vec![format!("answer {owner}. 0 A {address}")],
+            )
+        };
+        let name = "of-body.node.dc2.consul";
+        assert_eq!(
+            asked(name, "A"),
+            found(name, "10.0.0.9"),
+            "{}",
+            cluster.name
+        );
+        let own = asked("of-body.node.consul", "A").0;
+        let expected = if agent == THERE {
+            "NOERROR"
+        } else {
+            "NXDOMAIN"
+        };
+        assert_eq!(own, expected, "{}", cluster.name);
+        let (outcome, records) = asked("consul.service.dc2.consul", "SRV");
+        assert_eq!(outcome, "NOERROR", "{}", cluster.name);
+        let target = format!(" {there}.node.dc2.consul.");
+        let servers = records
+            .iter()
+            .filter(|record| record.starts_with("answer "));
+        assert!(servers.clone().count() == 1 && servers.clone().all(|one| one.ends_with(&target)));
+    }
+}
+
 fn a_blocking_query_wakes(cluster: &Cluster) {
     for agent in [HERE, CLIENT] {
         cluster.put(THERE, "/v1/kv/watched", "1");
@@ -405,6 +441,17 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
         200,
         r#"["dc1","dc2"]"#,
     );
+    for (datacenter, outcome) in [("dc2", "SERVFAIL"), ("dc9", "NXDOMAIN")] {
+        let name = format!("of-body.node.{datacenter}.consul");
+        let (found, records) = cluster.resolve(HERE, &name, "A");
+        assert_eq!(found, outcome, "{}", cluster.name);
+        assert_eq!(
+            records.is_empty(),
+            datacenter == "dc2",
+            "{}: {records:?}",
+            cluster.name
+        );
+    }
     cluster.start(THERE);
     let took = cluster.until("the datacenter is back", || {
         let read = cluster.asks(HERE, &Request::get("/v1/kv/watched?dc=dc2"));
@@ -415,4 +462,8 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
         took,
         Duration::from_millis(500)..Duration::from_secs(30),
     );
+    cluster.until("it is a member", || {
+        let members = text(&cluster.get(HERE, "/v1/agent/members?wan=1"));
+        members.matches(r#""Status":1"#).count() == 2
+    });
 }

@@ -1,173 +1,17 @@
-//! Agents that stop and die (cluster.md 1.33, 1.35, 2, 3, 4).
+//! Leaders that die, and servers that remain alone (cluster.md 3, 4).
 
 use std::time::Duration;
 
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Request;
 
-use crate::agents::{CLIENT, Cluster, header, text};
+use crate::agents::{CLIENT, Cluster, SECOND, header, text};
 use crate::held;
 
-const SECOND: Duration = Duration::from_secs(1);
-
 held! {
-    a_follower_stops
-    an_agent_leaves
-    a_client_agent_dies
     the_leader_dies
     the_quorum_is_lost
-}
-
-/// The rest goes on, its failure is noticed, and it answers what was sent meanwhile when it goes on.
-fn a_follower_stops(cluster: &Cluster) {
-    let [follower, other] = cluster.followers();
-    let bound = cluster.session(follower, "{}");
-    cluster.put(other, "/v1/kv/stops", "before");
-    cluster.pause(follower, true);
-    let stopped = Stopwatch::start();
-    let after = cluster.put(other, "/v1/kv/stops", "after");
-    assert_eq!(after.status, 200, "{}", cluster.name);
-    let waits = cluster.asked(follower, "/v1/kv/stops?raw");
-    cluster.until("its session ends", || {
-        let info = format!("/v1/session/info/{bound}");
-        text(&cluster.get(other, &info)).trim() == "[]"
-    });
-    cluster.took(
-        "the failure of a follower, until it is noticed,",
-        stopped.elapsed(),
-        3 * SECOND..12 * SECOND,
-    );
-    cluster.pause(follower, false);
-    let answer = waits.join().expect("it ends").expect("it is answered");
-    assert_eq!(
-        (answer.status, text(&answer).as_str()),
-        (200, "after"),
-        "{}",
-        cluster.name
-    );
-    let back = cluster.until("it is well", || {
-        text(&cluster.get(other, "/v1/health/state/critical")).trim() == "[]"
-    });
-    cluster.took(
-        "the return of a follower, until it is noticed,",
-        back,
-        Duration::ZERO..5 * SECOND,
-    );
-}
-
-/// Its node is deregistered, and with it all its sessions. A server is no peer any more, until it is back.
-fn an_agent_leaves(cluster: &mut Cluster) {
-    let followers = cluster.followers();
-    // The first is the one that the others join.
-    let server = followers.into_iter().max().expect("there are two");
-    let other = cluster.leader();
-    let peers = |cluster: &Cluster| {
-        text(&cluster.get(other, "/v1/status/peers"))
-            .matches(':')
-            .count()
-    };
-    for (agent, delay, left) in [(CLIENT, "8s", 3), (server, "0s", 2)] {
-        let name = cluster.name;
-        let node = cluster.node(agent);
-        let bound = format!(r#"{{"LockDelay":"{delay}","Checks":[]}}"#);
-        let bound = cluster.session(agent, &bound);
-        let next = cluster.session(other, "{}");
-        let key = format!("of-{agent}-that-leaves");
-        assert!(acquire(cluster, agent, &key, &bound), "{name}");
-        let answer = cluster.put(agent, "/v1/agent/leave", "");
-        assert_eq!((answer.status, text(&answer).as_str()), (200, ""), "{name}");
-        // A server answers after some 13 s.
-        let is_free = acquire(cluster, other, &key, &next);
-        assert_eq!(is_free, agent == server, "{name}: its lock-delay");
-        let info = cluster.get(other, &format!("/v1/session/info/{bound}"));
-        assert_eq!(text(&info).trim(), "[]", "{name}");
-        // It may register itself once more before it ends, without its check.
-        let checks = cluster.get(other, &format!("/v1/health/node/{node}"));
-        assert_eq!(text(&checks).trim(), "[]", "{name}");
-        let members = text(&cluster.get(other, "/v1/agent/members"));
-        assert_eq!(
-            members.matches(r#""Status":3"#).count(),
-            1,
-            "{name}: {members}"
-        );
-        let of_node = format!(r#"{{"Node":"{node}"}}"#);
-        let refused = cluster.put(other, "/v1/session/create", &of_node);
-        assert_eq!(refused.status, 500, "{name}");
-        let refused = text(&refused);
-        assert!(refused.contains("Missing "), "{name}: {refused}");
-        assert_eq!(peers(cluster), left, "{name}");
-        cluster.until("its port is closed", || {
-            cluster
-                .asks(agent, &Request::get("/v1/agent/version"))
-                .is_none()
-        });
-        cluster.until("its lock is free", || acquire(cluster, other, &key, &next));
-        cluster.start(agent);
-        let back = cluster.until("it is back", || {
-            let checks = text(&cluster.get(other, &format!("/v1/health/node/{node}")));
-            let raft = text(&cluster.get(other, "/v1/operator/raft/configuration"));
-            checks.contains("alive") && raft.matches(r#""Voter":true"#).count() == 3
-        });
-        cluster.took(
-            "the return of an agent that has left",
-            back,
-            Duration::ZERO..30 * SECOND,
-        );
-        cluster.put(other, &format!("/v1/kv/{key}"), "");
-    }
-}
-
-/// After some six seconds its sessions with serfHealth end, and the others go on. The lock-delay begins then.
-fn a_client_agent_dies(cluster: &mut Cluster) {
-    let node = cluster.node(CLIENT);
-    let bound = cluster.session(CLIENT, r#"{"LockDelay":"4s"}"#);
-    let free = cluster.session(CLIENT, r#"{"Checks":[]}"#);
-    let leader = cluster.leader();
-    let [follower, _] = cluster.followers();
-    let next = cluster.session(leader, "{}");
-    assert!(
-        acquire(cluster, leader, "of-a-client", &bound),
-        "{}",
-        cluster.name
-    );
-    cluster.kill(CLIENT);
-    let info = |session: &str| text(&cluster.get(leader, &format!("/v1/session/info/{session}")));
-    let noticed = cluster.until("its session ends", || info(&bound).trim() == "[]");
-    cluster.took(
-        "an agent's failure, until it is noticed,",
-        noticed,
-        3 * SECOND..12 * SECOND,
-    );
-    assert!(info(&free).contains(&free), "{}", cluster.name);
-    let delay = cluster.until("the lock is free", || {
-        acquire(cluster, leader, "of-a-client", &next)
-    });
-    cluster.took("a lock-delay of 4 s", delay, 3 * SECOND..8 * SECOND);
-    let refused = cluster.put(
-        follower,
-        "/v1/session/create",
-        &format!(r#"{{"Node":"{node}"}}"#),
-    );
-    let expected = "rpc error making call: Check 'serfHealth' is in critical state";
-    assert_eq!(
-        (refused.status, text(&refused).as_str()),
-        (500, expected),
-        "{}",
-        cluster.name
-    );
-    let critical = text(&cluster.get(leader, "/v1/health/state/critical"));
-    assert!(
-        critical.contains("Agent not live or unreachable"),
-        "{}: {critical}",
-        cluster.name
-    );
-    let members = text(&cluster.get(leader, "/v1/agent/members"));
-    assert_eq!(
-        members.matches(r#""Status":4"#).count(),
-        1,
-        "{}: {members}",
-        cluster.name
-    );
+    a_follower_is_left_alone
 }
 
 /// Refused at first, and answered by a new leader; stale reads go on meanwhile (3.2).
@@ -178,48 +22,107 @@ fn the_leader_dies(cluster: &mut Cluster) {
     let next = cluster.session(follower, "{}");
     let ttl = cluster.session(other, r#"{"TTL":"10s","Behavior":"delete"}"#);
     assert!(
-        acquire(cluster, follower, "delayed", &holder),
+        cluster.acquires(follower, "delayed", &holder),
         "{}",
         cluster.name
     );
     cluster.put(follower, &format!("/v1/session/destroy/{holder}"), "");
     let destroyed = Stopwatch::start();
     cluster.put(follower, "/v1/kv/kept", "kept");
-    let stale = |agent: usize| cluster.get(agent, "/v1/kv/kept?stale&raw");
+    let written = index(cluster, follower, "kept");
+    let stale = |cluster: &Cluster, agent| text(&cluster.get(agent, "/v1/kv/kept?stale&raw"));
     cluster.until("the followers have it", || {
-        let kept = [follower, other].map(|agent| text(&stale(agent)) == "kept");
-        kept == [true; 2]
+        [follower, other].map(|agent| stale(cluster, agent) == "kept") == [true; 2]
     });
+    let of_leader = cluster.session(leader, "{}");
+    let [waits, waits_stale] = cluster.blocked(follower, "kept");
     cluster.kill(leader);
     let died = Stopwatch::start();
-    let refused = cluster.put(follower, "/v1/kv/lost", "x");
-    let refused = (refused.status, text(&refused));
-    assert!(
-        refused.0 == 500 && refused.1.starts_with("rpc error "),
-        "{}: {refused:?}",
-        cluster.name
-    );
-    cluster.until("a write succeeds", || {
-        let stale = cluster.get(follower, "/v1/kv/kept?stale&raw");
-        let says = (stale.status, text(&stale));
-        assert_eq!(says, (200, "kept".to_owned()), "{}", cluster.name);
-        cluster.put(follower, "/v1/kv/lost", "x").status == 200
-    });
-    let elected = Stopwatch::start();
-    cluster.took("a new leader", died.elapsed(), SECOND..8 * SECOND);
-    assert_ne!(cluster.leader(), leader, "{}", cluster.name);
-    assert!(
-        !acquire(cluster, follower, "delayed", &next),
+    let waited = waits.join().expect("it ends").expect("it is answered");
+    let expected = (500, "rpc error making call: EOF");
+    assert_eq!(
+        (waited.status, text(&waited).as_str()),
+        expected,
         "{}",
         cluster.name
     );
+    refused_at_first(cluster, follower, &ttl);
+    cluster.until("a write succeeds", || {
+        assert_eq!(stale(cluster, follower), "kept", "{}", cluster.name);
+        let attempt = cluster.put(follower, "/v1/kv/lost", "x");
+        // What comes when the death is noticed is held until there is a leader.
+        let says = text(&attempt);
+        let is_refused = attempt.status == 500 && says.contains("rpc error ");
+        assert!(
+            attempt.status == 200 || is_refused,
+            "{}: {says}",
+            cluster.name
+        );
+        attempt.status == 200
+    });
+    let elected = Stopwatch::start();
+    let entries = index(cluster, follower, "lost") - written;
+    assert!(
+        (2..=6).contains(&entries),
+        "{}: {entries} entries",
+        cluster.name
+    );
+    cluster.put(follower, "/v1/kv/kept", "still");
+    let woken = waits_stale
+        .join()
+        .expect("it ends")
+        .expect("it is answered");
+    assert_eq!(text(&woken), "still", "{}", cluster.name);
+    cluster.took("a new leader", died.elapsed(), SECOND..8 * SECOND);
+    assert_ne!(cluster.leader(), leader, "{}", cluster.name);
+    assert!(
+        !cluster.acquires(follower, "delayed", &next),
+        "{}",
+        cluster.name
+    );
+    cluster.until("the session of its node ends", || {
+        let info = format!("/v1/session/info/{of_leader}");
+        text(&cluster.get(follower, &info)).trim() == "[]"
+    });
     state_goes_on(cluster, follower, (&next, destroyed), (&ttl, elected));
+}
+
+/// Returns the index of a key.
+fn index(cluster: &Cluster, agent: usize, key: &str) -> u64 {
+    let entry = text(&cluster.get(agent, &format!("/v1/kv/{key}")));
+    let index = entry.split(r#""ModifyIndex":"#).nth(1);
+    let index = index.and_then(|rest| rest.split([',', '}']).next()?.parse().ok());
+    index.unwrap_or_else(|| panic!("{entry}"))
+}
+
+/// What an agent answers that does not know yet that its leader is dead.
+fn refused_at_first(cluster: &Cluster, agent: usize, session: &str) {
+    let name = cluster.name;
+    for refused in [
+        cluster.put(agent, "/v1/kv/lost", "x"),
+        cluster.get(agent, "/v1/kv/kept?consistent"),
+        cluster.put(agent, &format!("/v1/session/renew/{session}"), ""),
+        cluster.get(agent, "/v1/catalog/nodes"),
+    ] {
+        let says = (refused.status, text(&refused));
+        assert!(
+            says.0 == 500 && says.1.starts_with("rpc error "),
+            "{name}: {says:?}"
+        );
+    }
+    let shown = |target| {
+        let refused = cluster.get(agent, target);
+        ["X-Consul-KnownLeader", "X-Consul-LastContact"].map(|of| header(&refused, of))
+    };
+    let expected = ["false", "0"].map(|value| Some(value.to_owned()));
+    assert_eq!(shown("/v1/catalog/nodes"), expected, "{name}");
+    assert_eq!(shown("/v1/kv/kept"), [None, None], "{name}");
 }
 
 /// Lock-delays go on, and TTLs start anew.
 fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: (&str, Stopwatch)) {
     cluster.until("the lock-delay is over", || {
-        acquire(cluster, agent, "delayed", next.0)
+        cluster.acquires(agent, "delayed", next.0)
     });
     cluster.took(
         "the lock-delay of 15 s",
@@ -237,24 +140,28 @@ fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: 
     );
 }
 
-fn acquire(cluster: &Cluster, agent: usize, key: &str, session: &str) -> bool {
-    let acquire = Request::put(&format!("/v1/kv/{key}?acquire={session}"), "x");
-    let acquired = cluster.asks(agent, &acquire);
-    acquired.is_some_and(|acquired| text(&acquired).trim() == "true")
-}
-
 /// A lone leader steps down, answers stale reads alone, and takes writes when another is back.
 fn the_quorum_is_lost(cluster: &mut Cluster) {
     let leader = cluster.leader();
-    let dead = |agent: &usize| {
+    let dead = |cluster: &Cluster, agent: &usize| {
         cluster
             .asks(*agent, &Request::get("/v1/agent/version"))
             .is_none()
     };
-    let last = (0..CLIENT).find(|agent| *agent != leader && !dead(agent));
+    let last = (0..CLIENT).find(|agent| *agent != leader && !dead(cluster, agent));
     let last = last.expect("two servers run");
     cluster.put(leader, "/v1/kv/kept", "by two");
+    let own = cluster.blocked(leader, "kept");
+    let of_last = cluster.blocked(last, "kept");
     cluster.kill(last);
+    for closed in of_last {
+        assert!(
+            closed.join().expect("it ends").is_none(),
+            "{}",
+            cluster.name
+        );
+    }
+    assert!(dead(cluster, &last), "{}", cluster.name);
     cluster.until("it steps down", || {
         text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
     });
@@ -285,10 +192,93 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
         "{}: {contact:?}",
         cluster.name
     );
+    what_needs_no_leader(cluster, leader);
+    cluster.until("the client agent says it", || {
+        let refused = cluster.get(CLIENT, "/v1/kv/kept");
+        (refused.status, text(&refused).as_str())
+            == (500, "rpc error making call: No cluster leader")
+    });
     cluster.start(last);
     let back = cluster.until("a write succeeds", || {
         let written = cluster.asks(leader, &Request::put("/v1/kv/back", "x"));
         written.is_some_and(|written| written.status == 200)
     });
     cluster.took("the return of the quorum", back, Duration::ZERO..8 * SECOND);
+    cluster.put(leader, "/v1/kv/kept", "by two again");
+    for waits in own {
+        let woken = waits.join().expect("it ends").expect("it is answered");
+        assert_eq!(text(&woken), "by two again", "{}", cluster.name);
+    }
+}
+
+/// Names, and what is an agent's own.
+fn what_needs_no_leader(cluster: &Cluster, agent: usize) {
+    let name = cluster.name;
+    let begun = Stopwatch::start();
+    for target in [
+        "status/peers",
+        "catalog/datacenters",
+        "operator/raft/configuration?stale",
+        "snapshot?stale",
+        "agent/self",
+    ] {
+        let answer = cluster.get(agent, &format!("/v1/{target}"));
+        assert_eq!(answer.status, 200, "{name}: {target}");
+    }
+    assert_eq!(
+        cluster.put(agent, "/v1/event/fire/e", "").status,
+        200,
+        "{name}"
+    );
+    let own = text(&cluster.get(agent, "/v1/agent/self"));
+    assert!(own.contains(r#""leader_addr":"""#), "{name}");
+    let node = format!("{}.node.consul", cluster.node(agent));
+    assert_eq!(cluster.resolve(agent, &node, "A").0, "NOERROR", "{name}");
+    cluster.took(
+        "what needs no leader",
+        begun.elapsed(),
+        Duration::ZERO..4 * SECOND,
+    );
+}
+
+/// It refuses what it gets until it knows that its leader is dead, and then waits for another one in vain.
+fn a_follower_is_left_alone(cluster: &mut Cluster) {
+    let leader = cluster.leader();
+    let runs = |agent: &usize| {
+        cluster
+            .asks(*agent, &Request::get("/v1/agent/version"))
+            .is_some()
+    };
+    let lone = (0..CLIENT).find(|agent| *agent != leader && runs(agent));
+    let lone = lone.expect("two servers run");
+    cluster.kill(leader);
+    let refused = cluster.put(lone, "/v1/kv/lost", "x");
+    let refused = (refused.status, text(&refused));
+    assert!(
+        refused.0 == 500 && refused.1.starts_with("rpc error "),
+        "{}: {refused:?}",
+        cluster.name
+    );
+    let noticed = cluster.until("it has no leader", || {
+        text(&cluster.get(lone, "/v1/status/leader")).trim() == "\"\""
+    });
+    cluster.took(
+        "the death of a leader, until it is noticed,",
+        noticed,
+        SECOND / 2..6 * SECOND,
+    );
+    let begun = Stopwatch::start();
+    let refused = cluster.put(lone, "/v1/kv/lost", "x");
+    let expected = (500, "No cluster leader");
+    assert_eq!(
+        (refused.status, text(&refused).as_str()),
+        expected,
+        "{}",
+        cluster.name
+    );
+    cluster.took(
+        "a write of a lone follower",
+        begun.elapsed(),
+        6 * SECOND..9 * SECOND,
+    );
 }

@@ -26,6 +26,9 @@ held! {
     transactions_say_the_last_contact
     a_wait_ends_everywhere
     events_reach_all_agents
+    health_is_cached
+    stale_reads_go_back
+    servers_are_named_over_dns
 }
 
 /// No answer tells which agent was asked.
@@ -146,7 +149,7 @@ fn blocked_queries_wake(cluster: &Cluster) {
     });
     let read = cluster.get(0, "/v1/kv/wake");
     let index = header(&read, "X-Consul-Index").expect("a read has one");
-    let target = format!("/v1/kv/wake?raw&index={index}&wait=20s");
+    let target = format!("/v1/kv/wake?index={index}&wait=20s");
     let mut waiting: Vec<_> = (0..AGENTS)
         .map(|agent| cluster.asked(agent, &target))
         .collect();
@@ -154,10 +157,29 @@ fn blocked_queries_wake(cluster: &Cluster) {
     // Nothing tells when they wait: what comes after the write is answered at once.
     cluster.put(follower, "/v1/kv/wake", "after");
     let written = Stopwatch::start();
+    let mut answers = Vec::new();
     for waits in waiting {
         let reply = waits.join().expect("it ends").expect("it is answered");
-        assert_eq!(text(&reply), "after", "{}", cluster.name);
+        answers.push((header(&reply, "X-Consul-Index"), text(&reply)));
+        // The stale one is answered at the moment of the leader's message.
+        let contact = header(&reply, "X-Consul-LastContact").and_then(|text| text.parse().ok());
+        assert!(
+            contact.is_some_and(|contact: u32| contact < 20),
+            "{}: {contact:?}",
+            cluster.name
+        );
     }
+    assert!(
+        answers.iter().all(|answer| *answer == answers[0]),
+        "{}: {answers:?}",
+        cluster.name
+    );
+    // In Base64.
+    assert!(
+        answers[0].1.contains("YWZ0ZXI="),
+        "{}: {answers:?}",
+        cluster.name
+    );
     let late = written.elapsed();
     assert!(late < Duration::from_secs(5), "{}: {late:?}", cluster.name);
 }
@@ -438,5 +460,69 @@ fn events_reach_all_agents(cluster: &Cluster) {
         let there = listed(agent).expect("it came");
         assert_eq!(there["LTime"], first["LTime"], "{}", cluster.name);
         assert_eq!(there["Payload"], first["Payload"], "{}", cluster.name);
+    }
+}
+
+/// By each agent for itself.
+fn health_is_cached(cluster: &Cluster) {
+    let [follower, _] = cluster.followers();
+    let shown = || {
+        let health = cluster.get(follower, "/v1/health/service/consul?cached");
+        assert_eq!(
+            header(&health, "X-Consul-Effective-Consistency").as_deref(),
+            Some("leader")
+        );
+        header(&health, "X-Cache")
+    };
+    assert_eq!(shown().as_deref(), Some("MISS"), "{}", cluster.name);
+    assert_eq!(shown().as_deref(), Some("HIT"), "{}", cluster.name);
+}
+
+/// Who reads from one server after the other sees an older state now and then, but never with default reads.
+fn stale_reads_go_back(cluster: &Cluster) {
+    for (consistency, goes_back) in [("?stale", true), ("", false)] {
+        let (mut last, mut back) = (0, 0);
+        for round in 0..40 {
+            cluster.put(round % CLIENT, "/v1/kv/rotated", &round.to_string());
+            for server in 0..CLIENT {
+                let read = cluster.get(server, &format!("/v1/kv/rotated{consistency}"));
+                let index = header(&read, "X-Consul-Index").expect("a read has one");
+                let index: u64 = index.parse().expect("it is a number");
+                back += usize::from(index < last);
+                last = index;
+            }
+        }
+        assert_eq!(
+            back > 0,
+            goes_back,
+            "{}: {consistency} {back}",
+            cluster.name
+        );
+    }
+}
+
+/// With their addresses, by a client agent, too.
+fn servers_are_named_over_dns(cluster: &Cluster) {
+    let mut names: Vec<String> = (0..CLIENT)
+        .map(|server| format!(" NS {}.node.dc1.consul.", cluster.node(server)))
+        .collect();
+    names.sort();
+    for agent in 0..AGENTS {
+        for (kind, section) in [("NS", "answer "), ("SOA", "authority ")] {
+            let (outcome, records) = cluster.resolve(agent, "consul", kind);
+            assert_eq!(outcome, "NOERROR", "{}", cluster.name);
+            let servers = records.iter().filter(|record| record.starts_with(section));
+            let servers = servers.filter_map(|record| record.find(" NS ").map(|at| &record[at..]));
+            assert_eq!(
+                servers.collect::<Vec<_>>(),
+                names,
+                "{}: {kind}",
+                cluster.name
+            );
+            let addresses = records
+                .iter()
+                .filter(|record| record.starts_with("additional "));
+            assert_eq!(addresses.count(), 3, "{}: {kind}", cluster.name);
+        }
     }
 }

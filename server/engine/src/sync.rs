@@ -89,7 +89,9 @@ pub struct Next<'a> {
 }
 
 impl Next<'_> {
-    fn has_happened(&self) -> bool {
+    /// Whether it has happened since it is waited for.
+    #[must_use]
+    pub fn has_happened(&self) -> bool {
         self.event.happened.load(Ordering::Acquire) != self.seen
     }
 }

@@ -104,7 +104,8 @@ pub enum ClusterCommand {
     Cut(usize, bool),
     /// The process of the agent ends, or starts again with the data that it had.
     Run(usize, bool),
-    /// The agent leaves: its node is deregistered, another leads if it led, and its process ends.
+    /// The agent leaves: its node is deregistered, another leads if it led, and its process ends. One that is away is taken for
+    /// one that has left, as soon as the others notice that it is away.
     Leave(usize),
     /// The agent leads, if it is a server that the others reach.
     Lead(usize),
@@ -144,9 +145,16 @@ impl Cluster {
     /// Whether an agent knows a leader that it can reach.
     #[must_use]
     pub fn has_leader(&self, agent: usize) -> bool {
-        let reaches =
-            |leader| leader == agent || self.is_connected(agent) && self.is_connected(leader);
-        self.leader.is_some_and(reaches) || self.members.is_empty()
+        self.members.is_empty()
+            || self
+                .leader
+                .is_some_and(|leader| self.reaches(agent, leader))
+    }
+
+    /// Whether what an agent sends comes to another.
+    #[must_use]
+    pub fn reaches(&self, agent: usize, other: usize) -> bool {
+        agent == other || self.is_connected(agent) && self.is_connected(other)
     }
 
     /// Whether an agent runs and reaches the others.
@@ -349,7 +357,10 @@ impl Command for ClusterCommand {
                 cluster.leader = Some(0);
             }
             Self::Cut(agent, is_cut) => {
-                cluster.change(now, agent, Loss::Silent, |member| member.is_cut = is_cut);
+                cluster.change(now, agent, Loss::Silent, |member| {
+                    member.is_cut = is_cut;
+                    member.has_left &= is_cut;
+                });
             }
             Self::Run(agent, runs) => {
                 cluster.change(now, agent, Loss::Refused, |member| {
@@ -416,13 +427,21 @@ impl Change<'_> {
         format!("{node} leads")
     }
 
-    /// Lets an agent leave that runs (cluster.md 1.37, 3.10).
+    /// Lets an agent leave (cluster.md 1.37, 1.38, 3.10).
     fn leave(&mut self, agent: usize) {
-        let cluster = &self.store.cluster;
-        let Some(member) = cluster.members.get(agent).filter(|member| member.runs) else {
+        let cluster = &mut self.store.cluster;
+        let is_away = !cluster.is_connected(agent);
+        let Some(member) = cluster.members.get_mut(agent) else {
             return;
         };
         let node = Deregistration::Node(member.node.clone());
+        if is_away {
+            member.has_left = true;
+            if member.has_failed {
+                self.deregister(&node);
+            }
+            return;
+        }
         let successor = cluster.electors().into_iter().find(|other| *other != agent);
         if let Some(successor) = successor.filter(|_| cluster.leader == Some(agent)) {
             self.elect(successor);
@@ -445,6 +464,10 @@ impl Change<'_> {
         }
         cluster.members[agent].has_failed = has_failed;
         let node = cluster.members[agent].node.clone();
+        if has_failed && cluster.members[agent].has_left {
+            self.deregister(&Deregistration::Node(node.clone()));
+            return Some(format!("{node} has left"));
+        }
         let mut alive = self.as_agent(agent, |change| change.registration_by_leader());
         if has_failed {
             for check in &mut alive.checks {

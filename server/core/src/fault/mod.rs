@@ -6,9 +6,11 @@ pub(crate) mod datacenter;
 pub(crate) mod dns;
 pub(crate) mod leader;
 
+use std::future::poll_fn;
 use std::net::IpAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -32,6 +34,7 @@ use proconsul_engine::faults::{
     Asked, ConsulError, Cut, Faults, Hold, Link, Plan, RequestKind, Response, Shown, Stop,
 };
 use proconsul_store::{Answer, Entry, Key, KvGet};
+use proconsul_version::Behaviour;
 
 /// The outcome of a request.
 pub(crate) struct Outcome {
@@ -336,7 +339,7 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
             }
             Hold::Forever => held(None).await,
             Hold::UntilLeader(lasts) => {
-                if !changes_within(held(lasts), changes).await {
+                if !until_heard(control, &request.context, lasts, changes).await {
                     return plan;
                 }
             }
@@ -361,6 +364,28 @@ async fn until_it_may_go_on(control: &Controls, request: &Request, seen: &Seen<'
             }
         }
     }
+}
+
+/// Waits until something changes and there is a leader again, for this duration, if one is given: then it is the leader that the
+/// agent had that has to be heard of. Returns whether it was.
+async fn until_heard(
+    control: &Controls,
+    context: &Context,
+    lasts: Option<Duration>,
+    changes: impl Future<Output = ()>,
+) -> bool {
+    let engine = &context.engine;
+    let led = engine.cluster().last_leader();
+    let mut held = pin!(engine.hold(lasts));
+    let mut has_changed = changes_within(held.as_mut(), changes).await;
+    while has_changed {
+        let changes = control.fault_table().changes();
+        if lasts.is_none() || engine.cluster().reaches(context.agent, led) {
+            return true;
+        }
+        has_changed = changes_within(held.as_mut(), changes).await;
+    }
+    false
 }
 
 /// Waits for the first of two. Returns whether that is a change.
@@ -453,13 +478,17 @@ async fn unless_interrupted<T>(
 ) -> Result<T, Interruption> {
     let faults = control.fault_table();
     loop {
-        let changes = faults.changes();
-        let done = async { Some(work.as_mut().await) };
-        let changed = async {
-            changes.await;
-            None
-        };
-        if let Some(done) = either(done, changed).await {
+        let mut changes = faults.changes();
+        let done = poll_fn(|task| {
+            // What a leader does after a change does not come to an agent that has lost it.
+            if !changes.has_happened()
+                && let Poll::Ready(done) = work.as_mut().poll(task)
+            {
+                return Poll::Ready(Some(done));
+            }
+            Pin::new(&mut changes).poll(task).map(|()| None)
+        });
+        if let Some(done) = done.await {
             return Ok(done);
         }
         if link(faults, seen) == Link::Cut {
@@ -475,15 +504,24 @@ async fn unless_interrupted<T>(
             false => None,
         };
         let plan = plan.or_else(at_agent);
-        if let Some(Plan {
+        let Some(Plan {
             name,
+            hold,
             stop: Some(Stop::Error(error)),
             ..
         }) = plan
-        {
-            control.engine().fault_hit(&name);
-            return Err(Interruption::LeaderLost(error));
+        else {
+            continue;
+        };
+        control.engine().fault_hit(&name);
+        if let Hold::UntilLeader(lasts) = hold {
+            let is_asked_again = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
+            if until_heard(control, context, lasts, faults.changes()).await || is_asked_again {
+                context.engine.block_again();
+                continue;
+            }
         }
+        return Err(Interruption::LeaderLost(error));
     }
 }
 
@@ -535,6 +573,11 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     let key = seen.path.strip_prefix(b"/v1/kv/");
     let text = error.text(config.version, key, is_write, &server);
     let failure = Failure::new(error.status(), text);
+    // A client agent has it from a server.
+    let failure = match config.server || context.is_lone() {
+        true => failure,
+        false => failure.passed_on(),
+    };
     let reads = [
         "/v1/session/info/",
         "/v1/session/list",

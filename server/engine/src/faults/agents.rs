@@ -1,9 +1,10 @@
 //! What requests go through at an agent that has lost its leader.
 
-use super::leadership::LeaderLoss;
+use super::leadership::{LeaderLoss, SILENCE, silent};
 use super::plan::{Hold, Plan, Shown};
 use super::{Asked, Phase};
 use crate::Engine;
+use proconsul_store::Loss;
 
 /// What agents write to the catalog without a leader is kept until there is one.
 const OF_AGENT: [&[u8]; 3] = [
@@ -41,11 +42,16 @@ impl Engine {
         member.is_some_and(|member| !member.is_server)
     }
 
-    /// Returns the answer to a request that waits at an agent when that loses its leader; `None` if it waits on.
+    /// Returns what a request goes through that waits at an agent when that loses its leader; `None` if it waits on.
     #[must_use]
     pub fn interrupts_at_agent(&self, agent: usize, is_stale: bool) -> Option<Plan> {
         let (since, loss) = self.contact(agent).lost?;
-        LeaderLoss::of_agent(loss).interrupts(is_stale, since, self.clock().now())
+        let now = self.clock().now();
+        match loss {
+            Loss::Silent if is_stale => None,
+            Loss::Silent => Some(silent(SILENCE.saturating_sub(now.since(since)))),
+            _ => LeaderLoss::of_agent(loss).interrupts(is_stale, since, now),
+        }
     }
 
     /// Returns what stale reads say of the leader of the agent with this number.

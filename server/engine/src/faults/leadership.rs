@@ -10,7 +10,7 @@ use proconsul_store::Loss;
 use proconsul_store::timestamp::Timestamp;
 
 /// How long a call hangs whose server is silent (cluster.md 2.5.r4, 3.5).
-const SILENCE: Duration = Duration::from_secs(28);
+pub(super) const SILENCE: Duration = Duration::from_secs(28);
 
 crate::named! {
     /// What a cluster without its leader is going through.
@@ -125,7 +125,10 @@ impl LeaderLoss {
         told: &mut bool,
     ) -> Option<Plan> {
         let (phase, left) = self.phase_at(since, now)?;
-        if asked.path.starts_with(b"/v1/agent/") {
+        // What is not kept in the log (cluster.md 4.4.r1).
+        let of_gossip = [&b"/v1/catalog/datacenters"[..], b"/v1/event/"];
+        let is_of_gossip = of_gossip.iter().any(|path| asked.path.starts_with(path));
+        if asked.path.starts_with(b"/v1/agent/") || is_of_gossip && phase != Phase::NeverElected {
             return None;
         }
         if let Some(about) = asked.path.strip_prefix(b"/v1/status/") {
@@ -140,12 +143,7 @@ impl LeaderLoss {
             } else {
                 ConsulError::RpcEof
             })),
-            Phase::Silent => Some(Plan {
-                name: "the leader is silent".to_owned(),
-                hold: Hold::UntilLeader(Some(SILENCE)),
-                stop: Some(Stop::Error(ConsulError::RpcEof)),
-                ..Plan::default()
-            }),
+            Phase::Silent => Some(silent(SILENCE)),
             Phase::Electing if reads_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),
@@ -205,6 +203,16 @@ fn no_leader() -> Plan {
         name: "no leader".to_owned(),
         hold: Hold::ForLeader,
         stop: Some(Stop::Error(ConsulError::NoClusterLeader)),
+        ..Plan::default()
+    }
+}
+
+/// What waits for a leader that is silent, as long as the connection to it lasts.
+pub(super) fn silent(lasts: Duration) -> Plan {
+    Plan {
+        name: "the leader is silent".to_owned(),
+        hold: Hold::UntilLeader(Some(lasts)),
+        stop: Some(Stop::Error(ConsulError::RpcEof)),
         ..Plan::default()
     }
 }

@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 use crate::Engine;
 use crate::entropy::Entropy;
-use crate::sync::Event;
+use crate::sync::{Event, Next};
 use proconsul_store::timestamp::Timestamp;
 
 pub use consul_error::ConsulError;
@@ -323,7 +323,7 @@ impl Faults {
     }
 
     /// Waits until the leader is lost or found, or a link changes. Armed when this returns, not when it is first polled.
-    pub fn changes(&self) -> impl Future<Output = ()> + '_ {
+    pub fn changes(&self) -> Next<'_> {
         self.changed.next()
     }
 

@@ -71,7 +71,7 @@ pub enum Hold {
     /// As [`Hold::ForLeader`], if there will be a leader after this duration.
     ForElection(Duration),
     /// For this duration, if one is given, or until there is a leader again: then the request goes on as if there had
-    /// always been one.
+    /// always been one. With a duration it waits for the leader that it was sent to: another one does not know of it.
     UntilLeader(Option<Duration>),
     /// Until the client gives up.
     Forever,

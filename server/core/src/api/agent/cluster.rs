@@ -11,14 +11,25 @@ use proconsul_gocompat::json::decode::go_struct;
 use proconsul_store::ClusterCommand;
 use proconsul_version::BUILD_DATE;
 
-/// Removes a member. The only member is alive and stays.
+/// Takes a member that is away for one that has left. One that is alive stays.
 pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
     let name = request.rest_text();
-    if name == request.context.config.node_name {
-        return Ok(Reply::done(request));
+    let context = &request.context;
+    let cluster = context.engine.cluster();
+    let member = cluster
+        .members()
+        .iter()
+        .position(|member| member.node == name);
+    if let Some(member) = member.filter(|member| !cluster.is_connected(*member)) {
+        let action = format!("agent {member} is taken for one that has left");
+        let leave = ClusterCommand::Leave(member);
+        context.engine.change_cluster(&action, leave);
     }
-    Err(failure::unknown_member(&name))
+    match member.is_some() || name == context.config.node_name {
+        true => Ok(Reply::done(request)),
+        false => Err(failure::unknown_member(&name)),
+    }
 }
 
 go_struct! {

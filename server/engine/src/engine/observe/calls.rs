@@ -162,6 +162,8 @@ struct Call {
     /// The number of the record of its arrival.
     record: u64,
     state: CallState,
+    /// What it waits for, if it was held while it was blocked, and not woken since.
+    blocked_before: Option<Parked>,
     /// The fault that has hit it.
     fault: Option<String>,
     /// Whether a fault is to change something as soon as it blocks. Until that is done, it is being handled.
@@ -210,6 +212,7 @@ impl Calls {
             since,
             record,
             state: CallState::Running,
+            blocked_before: None,
             fault: None,
             is_to_change: false,
             is_passed_on: false,
@@ -260,19 +263,43 @@ impl Calls {
     }
 
     pub(crate) fn hold(&mut self, id: CallId, until: Option<Timestamp>) {
-        self.set(id, CallState::Held(until));
+        if let Some(call) = self.open.get_mut(&id)
+            && let CallState::Blocked(parked) =
+                std::mem::replace(&mut call.state, CallState::Held(until))
+        {
+            call.blocked_before = Some(parked);
+        }
     }
 
-    /// Marks a blocked or held request as able to go on. Returns whether it was blocked or held.
+    /// Marks a held request as able to go on.
+    pub(crate) fn release(&mut self, id: CallId) {
+        if let Some(call) = self.open.get_mut(&id)
+            && matches!(call.state, CallState::Held(_))
+        {
+            call.state = CallState::Woken;
+        }
+    }
+
+    /// Marks a request that was held while it was blocked as blocked again, unless it has been woken since.
+    pub(crate) fn block_again(&mut self, id: CallId) {
+        if let Some(call) = self.open.get_mut(&id)
+            && let Some(parked) = call.blocked_before.take()
+        {
+            call.state = CallState::Blocked(parked);
+        }
+    }
+
+    /// Marks a blocked request as able to go on. Returns whether it was blocked.
     pub(crate) fn wake(&mut self, id: CallId) -> bool {
         let Some(call) = self.open.get_mut(&id) else {
             return false;
         };
-        let stood = matches!(call.state, CallState::Blocked(_) | CallState::Held(_));
-        if stood {
+        call.blocked_before = None;
+        let was_blocked = matches!(call.state, CallState::Blocked(_));
+        if was_blocked {
             call.state = CallState::Woken;
         }
-        stood
+        was_blocked
     }
 
     /// Delays the wake of a blocked request. Returns whether it was blocked.

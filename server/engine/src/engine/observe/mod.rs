@@ -98,7 +98,7 @@ pub struct Holding<'a> {
 
 impl Drop for Holding<'_> {
     fn drop(&mut self) {
-        self.engine.lock().calls.wake(self.call);
+        self.engine.lock().calls.release(self.call);
     }
 }
 
@@ -205,6 +205,15 @@ impl Engine {
         self.announce();
         self.consider_auto_advance();
         Some(Holding { engine: self, call })
+    }
+
+    /// Shows the current request as blocked again, if it was before it was held, and nothing has woken it since.
+    pub fn block_again(&self) {
+        if let Some(call) = self.current_call() {
+            self.lock().calls.block_again(call);
+            self.announce();
+            self.consider_auto_advance();
+        }
     }
 
     /// Notes which fault has hit the current request, for the record of its answer.
@@ -429,7 +438,7 @@ impl State {
         self.record(now, None, what);
     }
 
-    /// Marks a request as able to go on, if it was blocked or held.
+    /// Marks a request as able to go on, if it was blocked.
     pub(crate) fn wake_call(
         &mut self,
         now: Timestamp,

@@ -1,0 +1,208 @@
+//! Agents whose processes stand still (cluster.md 2.3, 3.5, 3.12 to 3.14, 4).
+
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use proconsul_conformance::time::Stopwatch;
+use proconsul_conformance::wire::Reply;
+
+use crate::agents::{CLIENT, Cluster, SECOND, header, text};
+use crate::held;
+
+held! {
+    a_follower_stops
+    a_lone_leader_steps_down
+    the_leader_is_silent
+    a_client_agent_waits_for_servers
+}
+
+/// The rest goes on, its failure is noticed, and it answers what was sent meanwhile when it goes on.
+fn a_follower_stops(cluster: &Cluster) {
+    let [follower, other] = cluster.followers();
+    let bound = cluster.session(follower, "{}");
+    cluster.put(other, "/v1/kv/stops", "before");
+    cluster.pause(follower, true);
+    let stopped = Stopwatch::start();
+    let after = cluster.put(other, "/v1/kv/stops", "after");
+    assert_eq!(after.status, 200, "{}", cluster.name);
+    let waits = cluster.asked(follower, "/v1/kv/stops?raw");
+    cluster.until("its session ends", || {
+        let info = format!("/v1/session/info/{bound}");
+        text(&cluster.get(other, &info)).trim() == "[]"
+    });
+    cluster.took(
+        "the failure of a follower, until it is noticed,",
+        stopped.elapsed(),
+        3 * SECOND..12 * SECOND,
+    );
+    cluster.pause(follower, false);
+    let answer = waits.join().expect("it ends").expect("it is answered");
+    assert_eq!(
+        (answer.status, text(&answer).as_str()),
+        (200, "after"),
+        "{}",
+        cluster.name
+    );
+    let back = cluster.until("it is well", || {
+        text(&cluster.get(other, "/v1/health/state/critical")).trim() == "[]"
+    });
+    cluster.took(
+        "the return of a follower, until it is noticed,",
+        back,
+        Duration::ZERO..5 * SECOND,
+    );
+}
+
+/// What is under way when it does fails, and sessions live on for their full time when the others are back.
+fn a_lone_leader_steps_down(cluster: &Cluster) {
+    let name = cluster.name;
+    let leader = cluster.leader();
+    let ttl = cluster.session(leader, r#"{"TTL":"10s","Checks":[]}"#);
+    let followers = cluster.followers();
+    for follower in followers {
+        cluster.pause(follower, true);
+    }
+    let begun = Stopwatch::start();
+    let pending = cluster.put(leader, "/v1/kv/pending", "x");
+    let expected = (500, "leadership lost while committing log");
+    assert_eq!(
+        (pending.status, text(&pending).as_str()),
+        expected,
+        "{name}"
+    );
+    cluster.took(
+        "a write without followers",
+        begun.elapsed(),
+        SECOND / 4..3 * SECOND,
+    );
+    cluster.until("it has no leader", || {
+        text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
+    });
+    let own = text(&cluster.get(leader, "/v1/agent/self"));
+    assert!(own.contains(r#""leader_addr":"""#), "{name}");
+    for follower in followers {
+        cluster.pause(follower, false);
+    }
+    let back = cluster.until("a write succeeds", || {
+        cluster.put(leader, "/v1/kv/pending", "y").status == 200
+    });
+    let returned = Stopwatch::start();
+    cluster.took("the return of the quorum", back, Duration::ZERO..5 * SECOND);
+    cluster.until("the session expires", || {
+        let info = format!("/v1/session/info/{ttl}");
+        text(&cluster.get(leader, &info)).trim() == "[]"
+    });
+    let lived = returned.elapsed();
+    cluster.took(
+        "a TTL of 10 s, from the return on,",
+        lived,
+        18 * SECOND..23 * SECOND,
+    );
+}
+
+/// A request to it hangs until its connection is given up, though another leads meanwhile. Stale reads go on.
+fn the_leader_is_silent(cluster: &Cluster) {
+    let name = cluster.name;
+    let leader = cluster.leader();
+    let [follower, other] = cluster.followers();
+    let address = || {
+        text(&cluster.get(follower, "/v1/status/leader"))
+            .trim()
+            .to_owned()
+    };
+    let before = address();
+    cluster.put(leader, "/v1/kv/silent", "before");
+    let stale = |agent| text(&cluster.get(agent, "/v1/kv/silent?stale&raw"));
+    cluster.until("the followers have it", || {
+        stale(follower) == "before" && stale(other) == "before"
+    });
+    let [waits, waits_stale] = cluster.blocked(follower, "silent");
+    cluster.pause(leader, true);
+    let begun = Stopwatch::start();
+    let hangs = cluster.asked(follower, "/v1/kv/none");
+    let elected = cluster.until("another leads", || {
+        assert_eq!(stale(follower), "before", "{name}");
+        let now = address();
+        now != "\"\"" && now != before
+    });
+    cluster.took("a new leader", elected, SECOND..8 * SECOND);
+    assert_eq!(
+        cluster.put(other, "/v1/kv/silent", "after").status,
+        200,
+        "{name}"
+    );
+    let woken = waits_stale
+        .join()
+        .expect("it ends")
+        .expect("it is answered");
+    assert_eq!(text(&woken), "after", "{name}");
+    for waits in [hangs, waits] {
+        is_given_up(cluster, waits, begun);
+    }
+    let [read, written] = ["/v1/kv/silent?raw", "/v1/kv/silent?consistent&raw"]
+        .map(|target| cluster.asked(leader, target));
+    cluster.pause(leader, false);
+    for waited in [read, written] {
+        let waited = waited.join().expect("it ends").expect("it is answered");
+        assert_eq!(
+            (waited.status, text(&waited).as_str()),
+            (200, "after"),
+            "{name}"
+        );
+    }
+    cluster.until("all is well", || {
+        text(&cluster.get(other, "/v1/health/state/critical")).trim() == "[]"
+    });
+}
+
+/// It answers for itself meanwhile.
+fn a_client_agent_waits_for_servers(cluster: &Cluster) {
+    let name = cluster.name;
+    for server in 0..CLIENT {
+        cluster.pause(server, true);
+    }
+    let waits = ["kv/silent?stale&raw", "kv/silent?raw"]
+        .map(|target| cluster.asked(CLIENT, &format!("/v1/{target}")));
+    assert_eq!(cluster.get(CLIENT, "/v1/agent/self").status, 200, "{name}");
+    for server in 0..CLIENT {
+        cluster.pause(server, false);
+    }
+    let back = Stopwatch::start();
+    for waits in waits {
+        let waited = waits.join().expect("it ends").expect("it is answered");
+        assert_eq!(
+            (waited.status, text(&waited).as_str()),
+            (200, "after"),
+            "{name}"
+        );
+    }
+    cluster.took(
+        "the return of the servers",
+        back.elapsed(),
+        Duration::ZERO..5 * SECOND,
+    );
+}
+
+/// What was sent to a leader fails when its connection is given up. `since` is when it fell silent.
+pub(crate) fn is_given_up(cluster: &Cluster, waits: JoinHandle<Option<Reply>>, since: Stopwatch) {
+    let hung = waits.join().expect("it ends").expect("it is answered");
+    let expected = (500, "rpc error making call: EOF");
+    assert_eq!(
+        (hung.status, text(&hung).as_str()),
+        expected,
+        "{}",
+        cluster.name
+    );
+    assert_eq!(
+        header(&hung, "X-Consul-KnownLeader"),
+        None,
+        "{}",
+        cluster.name
+    );
+    let took = since.elapsed();
+    cluster.took(
+        "a request to a silent leader",
+        took,
+        9 * SECOND..42 * SECOND,
+    );
+}
