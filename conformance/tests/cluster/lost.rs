@@ -80,10 +80,7 @@ fn the_leader_dies(cluster: &mut Cluster) {
         "{}",
         cluster.name
     );
-    cluster.until("the session of its node ends", || {
-        let info = format!("/v1/session/info/{of_leader}");
-        text(&cluster.get(follower, &info)).trim() == "[]"
-    });
+    ends(cluster, follower, &of_leader);
     state_goes_on(cluster, follower, (&next, destroyed), (&ttl, elected));
 }
 
@@ -119,6 +116,14 @@ fn refused_at_first(cluster: &Cluster, agent: usize, session: &str) {
     assert_eq!(shown("/v1/kv/kept"), [None, None], "{name}");
 }
 
+/// Waits until a session has ended.
+fn ends(cluster: &Cluster, agent: usize, session: &str) {
+    let info = format!("/v1/session/info/{session}");
+    cluster.until("the session ends", || {
+        text(&cluster.get(agent, &info)).trim() == "[]"
+    });
+}
+
 /// Lock-delays go on, and TTLs start anew.
 fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: (&str, Stopwatch)) {
     cluster.until("the lock-delay is over", || {
@@ -129,10 +134,7 @@ fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: 
         next.1.elapsed(),
         10 * SECOND..18 * SECOND,
     );
-    cluster.until("the session lapses", || {
-        let info = format!("/v1/session/info/{}", ttl.0);
-        text(&cluster.get(agent, &info)).trim() == "[]"
-    });
+    ends(cluster, agent, ttl.0);
     cluster.took(
         "a TTL of 10 s, from the new leader on,",
         ttl.1.elapsed(),

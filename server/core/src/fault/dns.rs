@@ -6,7 +6,8 @@ use http::Method;
 use proconsul_engine::faults::{DnsFailure, Effect, Link, Question};
 use proconsul_engine::{Engine, OpenCall};
 
-use super::{Seen, link, until_link_is_up};
+use super::Seen;
+use super::hold::{link, until_link_is_up};
 use crate::Context;
 use crate::control::Controls;
 use crate::dns::Transport;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use crate::Context;
+use crate::request::Request;
 use proconsul_engine::Engine;
 use proconsul_engine::faults::ConsulError;
 use proconsul_store::timestamp::Timestamp;
@@ -25,6 +26,13 @@ pub(crate) struct LeaderPatience {
 }
 
 impl LeaderPatience {
+    /// Returns the patience of a request that arrives now.
+    pub(crate) fn of(request: &Request) -> Self {
+        let wait = request.wait_options().ok().flatten();
+        let wait = wait.map_or(Duration::ZERO, |wait| wait.limit);
+        Self::new(&request.context, wait)
+    }
+
     /// Returns the patience of a request that arrives now, with the `wait` of its blocking query.
     pub(crate) fn new(context: &Context, wait: Duration) -> Self {
         let grows = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
