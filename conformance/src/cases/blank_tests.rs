@@ -17,7 +17,7 @@ use crate::time::Clock;
 use crate::wire::Address;
 
 /// Cases at once: most of them wait for something that does not come.
-const JOBS: usize = 64;
+const JOBS: usize = 256;
 /// A request of which nothing more comes for so long is whole.
 const QUIET: Duration = Duration::from_millis(30);
 
