@@ -76,7 +76,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/the-quorum-is-lost",
-        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4.r1 to 4.6, 4.8, 5.25",
+        "cluster.md 2.4, 3.8, 4.1, 4.3 to 4.6, 4.8, 5.25",
     ),
     claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),

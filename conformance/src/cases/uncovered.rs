@@ -218,10 +218,6 @@ pub const UNCOVERED: &[Uncovered] = &[
         why: "A race while a server reads its log again. proconsul has it as a scenario, which server/tests/control holds",
     },
     Uncovered {
-        source: "cluster.md 4.4",
-        why: "The emulator's agents wait until there is a leader (docs/src/agents.md)",
-    },
-    Uncovered {
         source: "cluster.md 4.7",
         why: "The emulator notices each failure after the same time, whoever else is silent",
     },

@@ -145,12 +145,7 @@ fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: 
 /// A lone leader steps down, answers stale reads alone, and takes writes when another is back.
 fn the_quorum_is_lost(cluster: &mut Cluster) {
     let leader = cluster.leader();
-    let dead = |cluster: &Cluster, agent: &usize| {
-        cluster
-            .asks(*agent, &Request::get("/v1/agent/version"))
-            .is_none()
-    };
-    let last = (0..CLIENT).find(|agent| *agent != leader && !dead(cluster, agent));
+    let last = (0..CLIENT).find(|agent| *agent != leader && runs(cluster, *agent));
     let last = last.expect("two servers run");
     cluster.put(leader, "/v1/kv/kept", "by two");
     let own = cluster.blocked(leader, "kept");
@@ -163,7 +158,7 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
             cluster.name
         );
     }
-    assert!(dead(cluster, &last), "{}", cluster.name);
+    assert!(!runs(cluster, last), "{}", cluster.name);
     cluster.until("it steps down", || {
         text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
     });
@@ -206,11 +201,20 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
         written.is_some_and(|written| written.status == 200)
     });
     cluster.took("the return of the quorum", back, Duration::ZERO..8 * SECOND);
+    cluster.until("it has told of its service", || {
+        text(&cluster.get(leader, "/v1/catalog/service/alone")).contains("alone")
+    });
     cluster.put(leader, "/v1/kv/kept", "by two again");
     for waits in own {
         let woken = waits.join().expect("it ends").expect("it is answered");
         assert_eq!(text(&woken), "by two again", "{}", cluster.name);
     }
+}
+
+/// Whether an agent answers.
+fn runs(cluster: &Cluster, agent: usize) -> bool {
+    let version = Request::get("/v1/agent/version");
+    cluster.asks(agent, &version).is_some()
 }
 
 /// Names, and what is an agent's own.
@@ -241,17 +245,21 @@ fn what_needs_no_leader(cluster: &Cluster, agent: usize) {
         begun.elapsed(),
         Duration::ZERO..4 * SECOND,
     );
+    let begun = Stopwatch::start();
+    let registered = cluster.put(agent, "/v1/agent/service/register", r#"{"Name":"alone"}"#);
+    assert_eq!(registered.status, 200, "{name}");
+    let took = begun.elapsed();
+    cluster.took(
+        "a registration without a leader",
+        took,
+        6 * SECOND..10 * SECOND,
+    );
 }
 
 /// It refuses what it gets until it knows that its leader is dead, and then waits for another one in vain.
 fn a_follower_is_left_alone(cluster: &mut Cluster) {
     let leader = cluster.leader();
-    let runs = |agent: &usize| {
-        cluster
-            .asks(*agent, &Request::get("/v1/agent/version"))
-            .is_some()
-    };
-    let lone = (0..CLIENT).find(|agent| *agent != leader && runs(agent));
+    let lone = (0..CLIENT).find(|agent| *agent != leader && runs(cluster, *agent));
     let lone = lone.expect("two servers run");
     cluster.kill(leader);
     let refused = cluster.put(lone, "/v1/kv/lost", "x");

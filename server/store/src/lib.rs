@@ -251,6 +251,8 @@ pub struct Change<'a> {
     now: Timestamp,
     index: Index,
     effects: Effects,
+    /// The agent that acts, if one does.
+    agent: Option<usize>,
     /// The changes that alias checks have not yet followed.
     stirred: agent::Stirred,
 }
@@ -394,6 +396,7 @@ impl Store {
             store: self,
             now,
             effects: Effects::default(),
+            agent: None,
             stirred: agent::Stirred::default(),
         }
     }

@@ -3,7 +3,7 @@
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use proconsul::control::{BlockedOn, Lag, Link};
+use proconsul::control::{Lag, Link};
 use proconsul::history::{Filter, Kind};
 use proconsul::{Server, Version};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
@@ -11,7 +11,7 @@ use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 use crate::support::{Answer, PATIENCE, SECOND, ask_at, exchange, join, request};
 
 /// Three servers and a client agent, whose clock stands still.
-fn cluster() -> Server {
+pub(crate) fn cluster() -> Server {
     let builder = Server::builder().version(Version::V1_8_7).seed(7).frozen();
     builder
         .agents_and_clients(3, 1)
@@ -19,11 +19,11 @@ fn cluster() -> Server {
         .expect("free ports")
 }
 
-fn get(server: &Server, agent: usize, target: &str) -> Answer {
+pub(crate) fn get(server: &Server, agent: usize, target: &str) -> Answer {
     ask_at(server.agent(agent).addr(), "GET", target, "")
 }
 
-fn put(server: &Server, agent: usize, target: &str, body: &str) -> Answer {
+pub(crate) fn put(server: &Server, agent: usize, target: &str, body: &str) -> Answer {
     ask_at(server.agent(agent).addr(), "PUT", target, body)
 }
 
@@ -38,10 +38,26 @@ fn create_session(server: &Server, agent: usize, body: &str) -> String {
 }
 
 /// Sends a request that waits, and returns when it does.
-fn parked(server: &Server, agent: usize, method: &'static str, target: &str) -> JoinHandle<Answer> {
+pub(crate) fn parked(
+    server: &Server,
+    agent: usize,
+    method: &'static str,
+    target: &str,
+) -> JoinHandle<Answer> {
+    parked_with(server, agent, method, target, "x")
+}
+
+/// The same, with a body.
+pub(crate) fn parked_with(
+    server: &Server,
+    agent: usize,
+    method: &'static str,
+    target: &str,
+    body: &'static str,
+) -> JoinHandle<Answer> {
     let arrived = Filter::of(Kind::Request).after(server.last_record());
     let (address, target) = (server.agent(agent).addr(), target.to_owned());
-    let request = std::thread::spawn(move || ask_at(address, method, &target, "x"));
+    let request = std::thread::spawn(move || ask_at(address, method, &target, body));
     server.wait_for(&arrived, PATIENCE).expect("it arrives");
     server.wait_idle(PATIENCE).expect("it waits");
     request
@@ -260,69 +276,6 @@ fn a_follower_that_is_cut_off_knows_what_it_had() {
     assert_eq!(get(&server, 2, "/v1/kv/k?stale&raw").body, "2");
     let critical = get(&server, 0, "/v1/health/state/critical").body;
     assert_eq!(critical, "[]");
-}
-
-/// Another leader does not know of a request that was sent to one that is silent: it fails when its connection is given up, and
-/// from 1.15 on a blocking query is asked again then. What is sent to the new leader is answered (cluster.md 3.5, 3.13).
-#[test]
-fn what_a_silent_leader_was_asked_is_not_answered_by_another() {
-    for (version, waited) in [
-        (Version::V1_8_7, (500, "rpc error making call: EOF")),
-        (Version::V1_22_0, (200, "2")),
-    ] {
-        let server = Server::builder()
-            .version(version)
-            .frozen()
-            .agents(3)
-            .start();
-        let server = server.expect("there are free ports");
-        put(&server, 0, "/v1/kv/k", "1");
-        let index = get(&server, 1, "/v1/kv/k").index();
-        let waits = parked(
-            &server,
-            1,
-            "GET",
-            &format!("/v1/kv/k?raw&index={index}&wait=9m"),
-        );
-        server.agent(0).cut();
-        let hangs = parked(&server, 1, "PUT", "/v1/kv/lost");
-        server.advance(3 * SECOND);
-        assert_eq!(put(&server, 1, "/v1/kv/k", "2").body, "true");
-        assert_eq!(get(&server, 2, "/v1/kv/k?raw").body, "2");
-        server.advance(26 * SECOND);
-        let [hung, waited_for] = [hangs, waits].map(join);
-        assert_eq!(
-            (hung.status, hung.body.as_str()),
-            (500, "rpc error making call: EOF"),
-            "{version}"
-        );
-        let waited_for = (waited_for.status, waited_for.body.as_str());
-        assert_eq!(waited_for, waited, "{version}");
-        assert_eq!(get(&server, 1, "/v1/kv/lost").status, 404);
-    }
-}
-
-/// The leader that was silent has heard nothing of it.
-#[test]
-fn a_blocked_read_waits_on_when_its_leader_is_back() {
-    let server = cluster();
-    put(&server, 0, "/v1/kv/k", "1");
-    let index = get(&server, 2, "/v1/kv/k").index();
-    let waits = parked(
-        &server,
-        2,
-        "GET",
-        &format!("/v1/kv/k?raw&index={index}&wait=9m"),
-    );
-    server.agent(2).cut();
-    server.advance(10 * SECOND);
-    server.agent(2).heal();
-    server
-        .wait_blocked(&BlockedOn::prefix("k"), 1, PATIENCE)
-        .expect("it waits again");
-    server.advance(30 * SECOND);
-    put(&server, 0, "/v1/kv/k", "2");
-    assert_eq!(join(waits).body, "2");
 }
 
 #[test]

@@ -11,4 +11,5 @@ mod state;
 mod support;
 mod time;
 mod waits;
+mod without_leader;
 mod writers;

@@ -60,7 +60,7 @@ pub(super) async fn until_it_may_go_on(
                 return plan;
             }
             Hold::Forever => engine.hold(None).await,
-            Hold::UntilLeader(lasts) => {
+            Hold::UntilHeard(lasts) => {
                 if !until_heard(control, &request.context, lasts, changes).await {
                     return plan;
                 }
@@ -88,21 +88,20 @@ pub(super) async fn until_it_may_go_on(
     }
 }
 
-/// Waits until something changes and there is a leader again, for this duration, if one is given: then it is the leader that the
-/// agent had that has to be heard of. Returns whether it was.
+/// Waits until something changes and the leader is heard of that the agent had, at most for this duration. Returns whether it was.
 async fn until_heard(
     control: &Controls,
     context: &Context,
-    lasts: Option<Duration>,
+    lasts: Duration,
     changes: impl Future<Output = ()>,
 ) -> bool {
     let engine = &context.engine;
     let led = engine.cluster().last_leader();
-    let mut held = pin!(engine.hold(lasts));
+    let mut held = pin!(engine.hold(Some(lasts)));
     let mut has_changed = changes_within(held.as_mut(), changes).await;
     while has_changed {
         let changes = control.fault_table().changes();
-        if lasts.is_none() || engine.cluster().reaches(context.agent, led) {
+        if engine.cluster().reaches(context.agent, led) {
             return true;
         }
         has_changed = changes_within(held.as_mut(), changes).await;
@@ -239,7 +238,7 @@ pub(super) async fn unless_interrupted<T>(
             continue;
         };
         control.engine().fault_hit(&name);
-        if let Hold::UntilLeader(lasts) = hold {
+        if let Hold::UntilHeard(lasts) = hold {
             let is_asked_again = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
             if until_heard(control, context, lasts, faults.changes()).await || is_asked_again {
                 context.engine.block_again();

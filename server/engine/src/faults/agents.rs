@@ -6,7 +6,7 @@ use super::{Asked, Phase};
 use crate::Engine;
 use proconsul_store::Loss;
 
-/// What agents write to the catalog without a leader is kept until there is one.
+/// What an agent does for itself: it waits for a leader to tell, and goes on without one (cluster.md 4.4).
 const OF_AGENT: [&[u8]; 3] = [
     b"/v1/agent/service/",
     b"/v1/agent/check/",
@@ -21,7 +21,7 @@ impl Engine {
         if asked.method == "PUT" && OF_AGENT.iter().any(|path| asked.path.starts_with(path)) {
             return Some(Plan {
                 name: "no leader to register at".to_owned(),
-                hold: Hold::UntilLeader(None),
+                hold: Hold::ForLeader,
                 ..Plan::default()
             });
         }

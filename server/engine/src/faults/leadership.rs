@@ -211,7 +211,7 @@ fn no_leader() -> Plan {
 pub(super) fn silent(lasts: Duration) -> Plan {
     Plan {
         name: "the leader is silent".to_owned(),
-        hold: Hold::UntilLeader(Some(lasts)),
+        hold: Hold::UntilHeard(lasts),
         stop: Some(Stop::Error(ConsulError::RpcEof)),
         ..Plan::default()
     }

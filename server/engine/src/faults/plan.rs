@@ -70,9 +70,9 @@ pub enum Hold {
     ForLeader,
     /// As [`Hold::ForLeader`], if there will be a leader after this duration.
     ForElection(Duration),
-    /// For this duration, if one is given, or until there is a leader again: then the request goes on as if there had
-    /// always been one. With a duration it waits for the leader that it was sent to: another one does not know of it.
-    UntilLeader(Option<Duration>),
+    /// For this duration, or until the leader that the request was sent to is heard of again: then it goes on as if nothing had
+    /// happened. Another leader does not know of it.
+    UntilHeard(Duration),
     /// Until the client gives up.
     Forever,
 }

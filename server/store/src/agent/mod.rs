@@ -311,7 +311,9 @@ impl Change<'_> {
     /// Does something as the agent with this number.
     pub(crate) fn as_agent<T>(&mut self, number: usize, act: impl FnOnce(&mut Self) -> T) -> T {
         self.store.swap_agent(number);
+        let before = self.agent.replace(number);
         let done = act(self);
+        self.agent = before;
         self.store.swap_agent(number);
         done
     }

@@ -2,14 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{CONSUL, SERF_HEALTH};
+use super::{CONSUL, Due, SERF_HEALTH};
 use crate::Change;
 use crate::catalog::registration::{Deregistration, Labels, NewCheck, NewService, Registration};
 use crate::command::Refusal;
 
 impl Change<'_> {
-    /// Registers in the catalog.
+    /// Registers in the catalog, unless the agent has no leader.
     pub(crate) fn enter(&mut self, registration: Registration) {
+        if self.is_put_off() {
+            return;
+        }
         self.take_indexes(1);
         match self.register(registration) {
             // Another living node has the agent's name. The agent tries again at the next comparison.
@@ -20,10 +23,26 @@ impl Change<'_> {
         }
     }
 
-    /// Deregisters from the catalog.
+    /// Deregisters from the catalog, unless the agent has no leader.
     pub(super) fn take_out(&mut self, what: &Deregistration) {
+        if self.is_put_off() {
+            return;
+        }
         self.take_indexes(1);
         self.deregister(what);
+    }
+
+    /// Whether the agent that acts has no leader to tell: then it compares itself with the catalog as soon as it has one again
+    /// (cluster.md 4.4).
+    fn is_put_off(&mut self) -> bool {
+        let cluster = &self.store.cluster;
+        let member = self.agent.and_then(|agent| cluster.members().get(agent));
+        let Some((since, _)) = member.and_then(|member| member.lost) else {
+            return false;
+        };
+        // Its tasks are carried from there to the return of the leader.
+        self.agent_schedule(since, Due::FullSync);
+        true
     }
 
     /// Compares with the catalog by the rights of another token.

@@ -108,7 +108,7 @@ impl Proxy {
     async fn hold(&self, call: Option<CallId>, hold: Hold) {
         let lasts = match hold {
             // No leader loss plans them, which a Consul of one server does not have.
-            Hold::None | Hold::ForLeader | Hold::ForElection(_) | Hold::UntilLeader(_) => return,
+            Hold::None | Hold::ForLeader | Hold::ForElection(_) | Hold::UntilHeard(_) => return,
             Hold::For(lasts) => Some(lasts),
             Hold::AsForLeader => Some(ConsulError::NoClusterLeader.hold()),
             Hold::Forever => None,

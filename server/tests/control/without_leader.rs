@@ -1,0 +1,107 @@
+//! What becomes of requests whose leader is silent, and of what an agent does without one (cluster.md 2.5, 3.5, 4.4).
+
+use std::time::Duration;
+
+use proconsul::control::BlockedOn;
+use proconsul::{Server, Version};
+
+use crate::agents::{cluster, get, parked, parked_with, put};
+use crate::support::{PATIENCE, SECOND, join};
+
+/// Another leader does not know of a request that was sent to one that is silent: it fails when its connection is given up, and
+/// from 1.15 on a blocking query is asked again then. What is sent to the new leader is answered (cluster.md 3.5, 3.13).
+#[test]
+fn what_a_silent_leader_was_asked_is_not_answered_by_another() {
+    for (version, waited) in [
+        (Version::V1_8_7, (500, "rpc error making call: EOF")),
+        (Version::V1_22_0, (200, "2")),
+    ] {
+        let server = Server::builder()
+            .version(version)
+            .frozen()
+            .agents(3)
+            .start();
+        let server = server.expect("there are free ports");
+        put(&server, 0, "/v1/kv/k", "1");
+        let index = get(&server, 1, "/v1/kv/k").index();
+        let waits = parked(
+            &server,
+            1,
+            "GET",
+            &format!("/v1/kv/k?raw&index={index}&wait=9m"),
+        );
+        server.agent(0).cut();
+        let hangs = parked(&server, 1, "PUT", "/v1/kv/lost");
+        server.advance(3 * SECOND);
+        assert_eq!(put(&server, 1, "/v1/kv/k", "2").body, "true");
+        assert_eq!(get(&server, 2, "/v1/kv/k?raw").body, "2");
+        server.advance(26 * SECOND);
+        let [hung, waited_for] = [hangs, waits].map(join);
+        assert_eq!(
+            (hung.status, hung.body.as_str()),
+            (500, "rpc error making call: EOF"),
+            "{version}"
+        );
+        let waited_for = (waited_for.status, waited_for.body.as_str());
+        assert_eq!(waited_for, waited, "{version}");
+        assert_eq!(get(&server, 1, "/v1/kv/lost").status, 404);
+    }
+}
+
+/// It tells a leader when it has one again (cluster.md 4.4).
+#[test]
+fn an_agent_without_a_leader_keeps_its_services() {
+    let server = cluster();
+    let is_known = || get(&server, 0, "/v1/catalog/service/web").body != "[]";
+    put(
+        &server,
+        2,
+        "/v1/agent/service/register",
+        r#"{"Name":"old"}"#,
+    );
+    server.agent(2).cut();
+    server.advance(2 * SECOND);
+    let registers = parked_with(
+        &server,
+        2,
+        "PUT",
+        "/v1/agent/service/register",
+        r#"{"Name":"web"}"#,
+    );
+    server.advance(Duration::from_millis(7100));
+    assert_eq!(join(registers).status, 200);
+    let deregisters = parked_with(&server, 2, "PUT", "/v1/agent/service/deregister/old", "");
+    server.advance(Duration::from_millis(7100));
+    assert_eq!(join(deregisters).status, 200);
+    let own = get(&server, 2, "/v1/agent/services").body;
+    assert!(own.contains("web") && !own.contains("old"), "{own}");
+    assert!(!is_known());
+    assert_ne!(get(&server, 0, "/v1/catalog/service/old").body, "[]");
+    server.agent(2).heal();
+    server.advance(Duration::from_millis(1));
+    assert!(is_known());
+    assert_eq!(get(&server, 0, "/v1/catalog/service/old").body, "[]");
+}
+
+/// The leader that was silent has heard nothing of it.
+#[test]
+fn a_blocked_read_waits_on_when_its_leader_is_back() {
+    let server = cluster();
+    put(&server, 0, "/v1/kv/k", "1");
+    let index = get(&server, 2, "/v1/kv/k").index();
+    let waits = parked(
+        &server,
+        2,
+        "GET",
+        &format!("/v1/kv/k?raw&index={index}&wait=9m"),
+    );
+    server.agent(2).cut();
+    server.advance(10 * SECOND);
+    server.agent(2).heal();
+    server
+        .wait_blocked(&BlockedOn::prefix("k"), 1, PATIENCE)
+        .expect("it waits again");
+    server.advance(30 * SECOND);
+    put(&server, 0, "/v1/kv/k", "2");
+    assert_eq!(join(waits).body, "2");
+}
