@@ -48,6 +48,29 @@ fn what_a_silent_leader_was_asked_is_not_answered_by_another() {
     }
 }
 
+/// A follower that stays cut off does not come to know what the leader does.
+#[test]
+fn a_blocked_read_is_not_asked_again_without_a_leader() {
+    let builder = Server::builder().version(Version::V1_22_0).frozen();
+    let server = builder.agents(3).start().expect("there are free ports");
+    put(&server, 0, "/v1/kv/k", "1");
+    let index = get(&server, 2, "/v1/kv/k").index();
+    let waits = parked(
+        &server,
+        2,
+        "GET",
+        &format!("/v1/kv/k?raw&index={index}&wait=9m"),
+    );
+    server.agent(2).cut();
+    put(&server, 0, "/v1/kv/k", "2");
+    server.advance(40 * SECOND);
+    put(&server, 0, "/v1/kv/k", "3");
+    server.advance(SECOND);
+    assert!(!waits.is_finished());
+    server.agent(2).heal();
+    assert_eq!(join(waits).body, "3");
+}
+
 /// It tells a leader when it has one again (cluster.md 4.4).
 #[test]
 fn an_agent_without_a_leader_keeps_its_services() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop};
 use proconsul_engine::sync::either;
-use proconsul_store::{Answer, Entry, Key, KvGet};
+use proconsul_store::{Answer, Cluster, Entry, Key, KvGet};
 use proconsul_version::Behaviour;
 
 use super::{Seen, ask};
@@ -88,20 +88,32 @@ pub(super) async fn until_it_may_go_on(
     }
 }
 
-/// Waits until something changes and the leader is heard of that the agent had, at most for this duration. Returns whether it was.
+/// Waits until the leader is heard of that the agent had, at most for this duration. Returns whether it was.
 async fn until_heard(
     control: &Controls,
     context: &Context,
     lasts: Duration,
     changes: impl Future<Output = ()>,
 ) -> bool {
+    let led = context.engine.cluster().last_leader();
+    let is_heard = |cluster: &Cluster| cluster.reaches(context.agent, led);
+    until_changed(control, context, Some(lasts), changes, is_heard).await
+}
+
+/// Waits until something changes and this is so, for this duration, if one is given. Returns whether it is.
+async fn until_changed(
+    control: &Controls,
+    context: &Context,
+    lasts: Option<Duration>,
+    changes: impl Future<Output = ()>,
+    is_so: impl Fn(&Cluster) -> bool,
+) -> bool {
     let engine = &context.engine;
-    let led = engine.cluster().last_leader();
-    let mut held = pin!(engine.hold(Some(lasts)));
+    let mut held = pin!(engine.hold(lasts));
     let mut has_changed = changes_within(held.as_mut(), changes).await;
     while has_changed {
         let changes = control.fault_table().changes();
-        if engine.cluster().reaches(context.agent, led) {
+        if is_so(&engine.cluster()) {
             return true;
         }
         has_changed = changes_within(held.as_mut(), changes).await;
@@ -190,6 +202,18 @@ pub(super) fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
     }
 }
 
+/// Waits for a leader that a blocked read may be asked again at, whose leader has been given up. Returns whether it may: only since
+/// 1.15 (cluster.md 2.5.r4, 3.13).
+async fn is_asked_again(control: &Controls, context: &Context) -> bool {
+    if !context.config.version.has(Behaviour::HttpNoLeaderHoldGrows) {
+        return false;
+    }
+    let has_leader = |cluster: &Cluster| cluster.has_leader(context.agent);
+    let changes = control.fault_table().changes();
+    has_leader(&context.engine.cluster())
+        || until_changed(control, context, None, changes, has_leader).await
+}
+
 /// Runs `work`.
 ///
 /// # Errors
@@ -239,8 +263,8 @@ pub(super) async fn unless_interrupted<T>(
         };
         control.engine().fault_hit(&name);
         if let Hold::UntilHeard(lasts) = hold {
-            let is_asked_again = context.config.version.has(Behaviour::HttpNoLeaderHoldGrows);
-            if until_heard(control, context, lasts, faults.changes()).await || is_asked_again {
+            let is_heard = until_heard(control, context, lasts, faults.changes()).await;
+            if is_heard || is_asked_again(control, context).await {
                 context.engine.block_again();
                 continue;
             }
