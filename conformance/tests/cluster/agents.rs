@@ -169,6 +169,9 @@ impl Cluster {
                 let kill = format!("kill {signal} {}", children[agent].id());
                 let sent = Command::new("sh").args(["-c", &kill]).status();
                 assert!(sent.expect("there is a shell").success());
+                if stops {
+                    self.until("it stands still", || stands_still(children[agent].id()));
+                }
             }
             Processes::Own(handles) => {
                 let (server, number) = &handles[agent];
@@ -353,6 +356,17 @@ impl Cluster {
         }
         true
     }
+}
+
+/// Whether each thread of a process is stopped: a signal comes to them one after the other.
+fn stands_still(process: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
+    threads.flatten().all(|thread| {
+        let state = std::fs::read_to_string(thread.path().join("stat")).unwrap_or_default();
+        state
+            .rsplit_once(") ")
+            .is_some_and(|(_, rest)| rest.starts_with('T'))
+    })
 }
 
 /// Returns the body of a reply.

@@ -31,7 +31,7 @@ fn a_follower_is_cut_off(cluster: &Cluster) {
     assert_eq!(leader.trim(), "\"\"", "{name}");
     has_no_leader(cluster, follower, "cut");
     assert_eq!(
-        cluster.get(follower, "/v1/agent/self").status,
+        cluster.get(follower, "/v1/agent/services").status,
         200,
         "{name}"
     );

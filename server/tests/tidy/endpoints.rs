@@ -82,7 +82,7 @@ pub(crate) const AREAS: &[Area] = &[
             ),
             (
                 "/v1/agent/join/<address> /v1/agent/force-leave/<node>",
-                "as in a cluster of one",
+                "nobody joins; an agent that is away can be made to leave",
             ),
             (
                 "/v1/agent/metrics /v1/agent/metrics/stream",
