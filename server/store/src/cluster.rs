@@ -60,6 +60,8 @@ pub struct Member {
     pub has_failed: bool,
     /// Whether it has left. A server that has left counts for no majority.
     pub has_left: bool,
+    /// Whether it is taken for one that has left as soon as a leader knows that it has failed.
+    pub is_to_leave: bool,
     /// Since when it has had no leader, and how it lost it.
     pub lost: Option<(Timestamp, Loss)>,
 }
@@ -104,9 +106,10 @@ pub enum ClusterCommand {
     Cut(usize, bool),
     /// The process of the agent ends, or starts again with the data that it had.
     Run(usize, bool),
-    /// The agent leaves: its node is deregistered, another leads if it led, and its process ends. One that is away is taken for
-    /// one that has left, as soon as the others notice that it is away.
+    /// The agent leaves: its node is deregistered, another leads if it led, and its process ends.
     Leave(usize),
+    /// The agent, if it is away, is taken for one that has left, as soon as a leader notices that it is away.
+    ForceLeave(usize),
     /// The agent leads, if it is a server that the others reach.
     Lead(usize),
     /// The datacenter is cut off from all others, or reaches them again.
@@ -351,6 +354,7 @@ impl Command for ClusterCommand {
                     away: None,
                     has_failed: false,
                     has_left: false,
+                    is_to_leave: false,
                     lost: None,
                 };
                 cluster.members = agents.into_iter().map(member).collect();
@@ -360,12 +364,14 @@ impl Command for ClusterCommand {
                 cluster.change(now, agent, Loss::Silent, |member| {
                     member.is_cut = is_cut;
                     member.has_left &= is_cut;
+                    member.is_to_leave &= is_cut;
                 });
             }
             Self::Run(agent, runs) => {
                 cluster.change(now, agent, Loss::Refused, |member| {
                     member.runs = runs;
                     member.has_left &= !runs;
+                    member.is_to_leave &= !runs;
                 });
                 // A process that has just started has never had a leader.
                 if runs && !cluster.has_leader(agent) && agent < cluster.members.len() {
@@ -373,6 +379,7 @@ impl Command for ClusterCommand {
                 }
             }
             Self::Leave(agent) => change.leave(agent),
+            Self::ForceLeave(agent) => change.force_leave(agent),
             Self::Part(parts) => {
                 cluster.apart = cluster.apart.filter(|_| parts).or(parts.then_some(now));
                 cluster.changes += 1;
@@ -427,21 +434,26 @@ impl Change<'_> {
         format!("{node} leads")
     }
 
-    /// Lets an agent leave (cluster.md 1.37, 1.38, 3.10).
-    fn leave(&mut self, agent: usize) {
+    /// Takes an agent that is away for one that has left (cluster.md 1.38).
+    fn force_leave(&mut self, agent: usize) {
         let cluster = &mut self.store.cluster;
-        let is_away = !cluster.is_connected(agent);
-        let Some(member) = cluster.members.get_mut(agent) else {
+        if cluster.is_connected(agent) {
+            return;
+        }
+        let member = &mut cluster.members[agent];
+        member.is_to_leave = true;
+        if member.has_failed {
+            self.notice(agent);
+        }
+    }
+
+    /// Lets an agent leave that runs (cluster.md 1.37, 3.10).
+    fn leave(&mut self, agent: usize) {
+        let cluster = &self.store.cluster;
+        let Some(member) = cluster.members.get(agent).filter(|member| member.runs) else {
             return;
         };
         let node = Deregistration::Node(member.node.clone());
-        if is_away {
-            member.has_left = true;
-            if member.has_failed {
-                self.deregister(&node);
-            }
-            return;
-        }
         let successor = cluster.electors().into_iter().find(|other| *other != agent);
         if let Some(successor) = successor.filter(|_| cluster.leader == Some(agent)) {
             self.elect(successor);
@@ -459,12 +471,16 @@ impl Change<'_> {
     fn notice(&mut self, agent: usize) -> Option<String> {
         let cluster = &mut self.store.cluster;
         let has_failed = !cluster.is_connected(agent);
-        if cluster.leader.is_none() || cluster.members[agent].has_failed == has_failed {
+        let has_leader = cluster.leader.is_some();
+        let member = &mut cluster.members[agent];
+        let leaves = has_failed && member.is_to_leave && !member.has_left;
+        if !has_leader || member.has_failed == has_failed && !leaves {
             return None;
         }
-        cluster.members[agent].has_failed = has_failed;
-        let node = cluster.members[agent].node.clone();
-        if has_failed && cluster.members[agent].has_left {
+        member.has_failed = has_failed;
+        member.has_left |= leaves;
+        let node = member.node.clone();
+        if leaves {
             self.deregister(&Deregistration::Node(node.clone()));
             return Some(format!("{node} has left"));
         }

@@ -510,6 +510,56 @@ fn an_agent_that_leaves_is_gone_until_it_is_started() {
     assert_eq!(peers(), 3);
 }
 
+/// By `force-leave`: as soon as a leader knows that it is away. Until then it counts for the majority (cluster.md 1.38).
+#[test]
+fn an_agent_that_is_away_can_be_made_to_leave() {
+    let server = cluster();
+    let force = |agent: usize| {
+        let target = format!("/v1/agent/force-leave/{}", server.agent(agent).name());
+        assert_eq!(put(&server, 1, &target, "").status, 200);
+    };
+    let is_known = |agent: usize| {
+        let node = format!("/v1/catalog/node/{}", server.agent(agent).name());
+        get(&server, 1, &node).body != "null"
+    };
+    let status_3 = || {
+        get(&server, 1, "/v1/agent/members")
+            .body
+            .matches("\"Status\":3")
+            .count()
+    };
+    force(3);
+    server.advance(10 * SECOND);
+    assert!(is_known(3), "it is alive");
+    server.kill_agent(3).expect("it closes");
+    force(3);
+    assert!(is_known(3));
+    server.advance(6 * SECOND);
+    assert!(!is_known(3) && status_3() == 1);
+    for agent in [0, 2] {
+        server.kill_agent(agent).expect("it closes");
+        force(agent);
+    }
+    server.advance(30 * SECOND);
+    assert!(
+        server.leader().is_none(),
+        "nobody has noticed that they left"
+    );
+    server.start_agent(2).expect("its port is kept");
+    server.advance(10 * SECOND);
+    assert!(is_known(2) && !is_known(0) && status_3() == 2);
+}
+
+/// Nobody hears it say so, and yet its process ends.
+#[test]
+fn an_agent_that_is_cut_off_can_leave() {
+    let server = cluster();
+    server.agent(2).cut();
+    assert_eq!(put(&server, 2, "/v1/agent/leave", "").status, 200);
+    assert!(!server.agent(2).state().runs);
+    server.start_agent(2).expect("its port is kept");
+}
+
 #[test]
 fn the_last_server_that_has_not_left_leads_alone() {
     let server = cluster();

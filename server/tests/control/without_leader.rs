@@ -1,12 +1,20 @@
 //! What becomes of requests whose leader is silent, and of what an agent does without one (cluster.md 2.5, 3.5, 4.4).
 
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use proconsul::control::BlockedOn;
 use proconsul::{Server, Version};
 
 use crate::agents::{cluster, get, parked, parked_with, put};
-use crate::support::{PATIENCE, SECOND, join};
+use crate::support::{Answer, PATIENCE, SECOND, join};
+
+/// Sends a read that waits for a change of `k`.
+fn blocked(server: &Server, agent: usize) -> JoinHandle<Answer> {
+    let index = get(server, agent, "/v1/kv/k").index();
+    let target = format!("/v1/kv/k?raw&index={index}&wait=9m");
+    parked(server, agent, "GET", &target)
+}
 
 /// Another leader does not know of a request that was sent to one that is silent: it fails when its connection is given up, and
 /// from 1.15 on a blocking query is asked again then. What is sent to the new leader is answered (cluster.md 3.5, 3.13).
@@ -23,13 +31,7 @@ fn what_a_silent_leader_was_asked_is_not_answered_by_another() {
             .start();
         let server = server.expect("there are free ports");
         put(&server, 0, "/v1/kv/k", "1");
-        let index = get(&server, 1, "/v1/kv/k").index();
-        let waits = parked(
-            &server,
-            1,
-            "GET",
-            &format!("/v1/kv/k?raw&index={index}&wait=9m"),
-        );
+        let waits = blocked(&server, 1);
         server.agent(0).cut();
         let hangs = parked(&server, 1, "PUT", "/v1/kv/lost");
         server.advance(3 * SECOND);
@@ -54,13 +56,7 @@ fn a_blocked_read_is_not_asked_again_without_a_leader() {
     let builder = Server::builder().version(Version::V1_22_0).frozen();
     let server = builder.agents(3).start().expect("there are free ports");
     put(&server, 0, "/v1/kv/k", "1");
-    let index = get(&server, 2, "/v1/kv/k").index();
-    let waits = parked(
-        &server,
-        2,
-        "GET",
-        &format!("/v1/kv/k?raw&index={index}&wait=9m"),
-    );
+    let waits = blocked(&server, 2);
     server.agent(2).cut();
     put(&server, 0, "/v1/kv/k", "2");
     server.advance(40 * SECOND);
@@ -111,13 +107,7 @@ fn an_agent_without_a_leader_keeps_its_services() {
 fn a_blocked_read_waits_on_when_its_leader_is_back() {
     let server = cluster();
     put(&server, 0, "/v1/kv/k", "1");
-    let index = get(&server, 2, "/v1/kv/k").index();
-    let waits = parked(
-        &server,
-        2,
-        "GET",
-        &format!("/v1/kv/k?raw&index={index}&wait=9m"),
-    );
+    let waits = blocked(&server, 2);
     server.agent(2).cut();
     server.advance(10 * SECOND);
     server.agent(2).heal();

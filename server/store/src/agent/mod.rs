@@ -1,7 +1,7 @@
 //! The agent: its services and checks, and their registration in the catalog (session.md 4.4).
 //!
-//! The agent keeps its own tables and registers every change in the catalog at once. Changes of its node by
-//! others are undone at the next comparison.
+//! The agent keeps its own tables and registers every change in the catalog, at once or as soon as it has a leader. Changes of
+//! its node by others are undone at the next comparison.
 
 mod chance;
 mod check;

@@ -21,9 +21,9 @@ pub(crate) fn force_leave(request: &Request) -> Result<Reply, Failure> {
         .members()
         .iter()
         .position(|member| member.node == name);
-    if let Some(member) = member.filter(|member| !cluster.is_connected(*member)) {
-        let action = format!("agent {member} is taken for one that has left");
-        let leave = ClusterCommand::Leave(member);
+    if let Some(member) = member {
+        let action = format!("agent {member} is to be taken for one that has left");
+        let leave = ClusterCommand::ForceLeave(member);
         context.engine.change_cluster(&action, leave);
     }
     match member.is_some() || name == context.config.node_name {
