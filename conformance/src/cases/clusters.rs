@@ -76,7 +76,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/the-quorum-is-lost",
-        "cluster.md 2.4, 3.8, 4.1, 4.3 to 4.6, 4.8, 5.25",
+        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.5, 4.6, 4.8, 5.25",
     ),
     claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
@@ -86,7 +86,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/the-leader-is-silent",
-        "cluster.md 3.1, 3.5, 3.12 to 3.14",
+        "cluster.md 3.1, 3.5, 3.13, 3.14",
     ),
     claim(
         "cluster/a-client-agent-waits-for-servers",
@@ -133,7 +133,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "datacenter/a-server-that-is-killed-refuses",
-        "cluster.md 5.19, 5.20, 5.22, 5.27, 5.29, 5.31",
+        "cluster.md 5.19, 5.20, 5.27, 5.31",
     ),
     claim("dns/flags-are-copied", "cluster.md 6.1, 6.40"),
     claim("dns/other-domains-are-refused", "cluster.md 6.2"),

@@ -100,8 +100,8 @@ impl Cluster {
         }
     }
 
-    /// Real ones, at 127.0.0.1 and so on, or each in a network of its own, once they have leaders and know each other. A port
-    /// may be taken meanwhile, and then they are started again.
+    /// Real ones, at 127.0.0.1 and so on, or each in its own network. Returns when they have leaders and know each other. They are
+    /// started again if another process takes one of their ports.
     pub(crate) fn real(binary: &Path, roles: &'static [Role], network: Option<&Network>) -> Self {
         let mut logs = String::new();
         for _ in 0..ATTEMPTS {
@@ -320,6 +320,42 @@ impl Cluster {
         [(leader + 1) % CLIENT, (leader + 2) % CLIENT]
     }
 
+    /// Checks an answer.
+    pub(crate) fn is(&self, reply: &Reply, status: u16, body: &str) {
+        let says = (reply.status, text(reply));
+        assert_eq!((says.0, says.1.trim()), (status, body), "{}", self.name);
+    }
+
+    /// Whether an agent knows no leader.
+    pub(crate) fn knows_none(&self, agent: usize) -> bool {
+        text(&self.get(agent, "/v1/status/leader")).trim() == "\"\""
+    }
+
+    /// A leader that has lost its followers steps down, which fails what it is asked to write.
+    pub(crate) fn steps_down(&self, leader: usize, key: &str) {
+        let begun = Stopwatch::start();
+        let pending = self.put(leader, &format!("/v1/kv/{key}"), "pending");
+        self.is(&pending, 500, "leadership lost while committing log");
+        let bounds = Duration::from_millis(250)..3 * SECOND;
+        self.took("a write without followers", begun.elapsed(), bounds);
+        self.until("it has no leader", || self.knows_none(leader));
+    }
+
+    /// An agent without a leader waits for one in vain.
+    pub(crate) fn waits_in_vain(&self, agent: usize) {
+        let begun = Stopwatch::start();
+        let refused = self.put(agent, "/v1/kv/refused", "x");
+        self.is(&refused, 500, "No cluster leader");
+        assert_eq!(
+            header(&refused, "X-Consul-KnownLeader"),
+            None,
+            "{}",
+            self.name
+        );
+        let bounds = 6 * SECOND..9 * SECOND;
+        self.took("a write without a leader", begun.elapsed(), bounds);
+    }
+
     /// Prints how long something took, and checks it.
     #[expect(
         clippy::print_stderr,
@@ -356,6 +392,11 @@ impl Cluster {
         }
         true
     }
+}
+
+/// Returns the answer to a request that was sent.
+pub(crate) fn answered(sent: JoinHandle<Option<Reply>>) -> Reply {
+    sent.join().expect("it ends").expect("it is answered")
 }
 
 /// Whether each thread of a process is stopped: a signal comes to them one after the other.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul_conformance::wire::Request;
 
-use crate::agents::{CLIENT, Cluster, SECOND, text};
+use crate::agents::{CLIENT, Cluster, SECOND, answered, text};
 use crate::held;
 
 held! {
@@ -31,7 +31,7 @@ fn an_agent_leaves(cluster: &mut Cluster) {
         let key = format!("of-{agent}-that-leaves");
         assert!(cluster.acquires(agent, &key, &bound), "{name}");
         let answer = cluster.put(agent, "/v1/agent/leave", "");
-        assert_eq!((answer.status, text(&answer).as_str()), (200, ""), "{name}");
+        cluster.is(&answer, 200, "");
         // A server answers after some 13 s.
         let is_free = cluster.acquires(other, &key, &next);
         assert_eq!(is_free, agent == server, "{name}: its lock-delay");
@@ -145,7 +145,7 @@ fn comes_back_and_is_removed(cluster: &mut Cluster, leader: usize, node: &str, b
     assert_eq!(text(&info).trim(), "[]", "{name}");
     cluster.kill(CLIENT);
     let forced = cluster.put(leader, &format!("/v1/agent/force-leave/{node}"), "");
-    assert_eq!((forced.status, text(&forced).as_str()), (200, ""), "{name}");
+    cluster.is(&forced, 200, "");
     let gone = cluster.until("its node is gone", || checks(cluster).trim() == "[]");
     cluster.took("a forced leave", gone, Duration::ZERO..12 * SECOND);
     let members = text(&cluster.get(leader, "/v1/agent/members"));
@@ -171,7 +171,7 @@ fn the_leader_leaves(cluster: &mut Cluster) {
     });
     cluster.took("a leader's leave", changed, Duration::ZERO..15 * SECOND);
     assert!(refused <= 2, "{name}: {refused} were refused");
-    let left = leaves.join().expect("it ends").expect("it is answered");
+    let left = answered(leaves);
     assert_eq!(left.status, 200, "{name}");
     cluster.until("its port is closed", || {
         let version = Request::get("/v1/agent/version");

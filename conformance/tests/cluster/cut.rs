@@ -2,7 +2,7 @@
 
 use proconsul_conformance::time::Stopwatch;
 
-use crate::agents::{CLIENT, Cluster, SECOND, header, text};
+use crate::agents::{CLIENT, Cluster, SECOND, answered, header, text};
 use crate::held;
 use crate::silent::is_given_up;
 
@@ -27,8 +27,7 @@ fn a_follower_is_cut_off(cluster: &Cluster) {
     });
     cluster.took("giving up the leader", given_up, SECOND / 2..6 * SECOND);
     let name = cluster.name;
-    let leader = text(&cluster.get(follower, "/v1/status/leader"));
-    assert_eq!(leader.trim(), "\"\"", "{name}");
+    assert!(cluster.knows_none(follower), "{name}");
     has_no_leader(cluster, follower, "cut");
     assert_eq!(
         cluster.get(follower, "/v1/agent/services").status,
@@ -39,10 +38,7 @@ fn a_follower_is_cut_off(cluster: &Cluster) {
         is_given_up(cluster, waits, begun);
     }
     cluster.cut(follower, false);
-    let woken = waits_stale
-        .join()
-        .expect("it ends")
-        .expect("it is answered");
+    let woken = answered(waits_stale);
     assert_eq!(text(&woken), "after", "{name}");
     is_well(cluster);
 }
@@ -61,26 +57,8 @@ fn the_leader_is_cut_off(cluster: &Cluster) {
     let begun = Stopwatch::start();
     let hangs = cluster.asked(follower, "/v1/kv/none");
     let early = cluster.get(leader, "/v1/kv/led?raw");
-    assert_eq!(
-        (early.status, text(&early).as_str()),
-        (200, "before"),
-        "{name}"
-    );
-    let pending = cluster.put(leader, "/v1/kv/led", "pending");
-    let expected = (500, "leadership lost while committing log");
-    assert_eq!(
-        (pending.status, text(&pending).as_str()),
-        expected,
-        "{name}"
-    );
-    cluster.took(
-        "a write without followers",
-        begun.elapsed(),
-        SECOND / 4..3 * SECOND,
-    );
-    cluster.until("it has no leader", || {
-        text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
-    });
+    cluster.is(&early, 200, "before");
+    cluster.steps_down(leader, "led");
     has_no_leader(cluster, leader, "led");
     is_given_up(cluster, hangs, begun);
     assert_eq!(
@@ -100,32 +78,15 @@ fn the_leader_is_cut_off(cluster: &Cluster) {
 fn has_no_leader(cluster: &Cluster, agent: usize, key: &str) {
     let name = cluster.name;
     let stale = cluster.get(agent, &format!("/v1/kv/{key}?stale&raw"));
-    assert_eq!(
-        (stale.status, text(&stale).as_str()),
-        (200, "before"),
-        "{name}"
-    );
+    cluster.is(&stale, 200, "before");
     assert_eq!(
         header(&stale, "X-Consul-KnownLeader").as_deref(),
         Some("false"),
         "{name}"
     );
-    let begun = Stopwatch::start();
-    let refused = cluster.put(agent, "/v1/kv/cut", "x");
-    let expected = (500, "No cluster leader");
-    assert_eq!(
-        (refused.status, text(&refused).as_str()),
-        expected,
-        "{name}"
-    );
-    assert_eq!(header(&refused, "X-Consul-KnownLeader"), None, "{name}");
-    cluster.took(
-        "a write without a leader",
-        begun.elapsed(),
-        6 * SECOND..9 * SECOND,
-    );
+    cluster.waits_in_vain(agent);
     let nodes = cluster.get(agent, "/v1/catalog/nodes");
-    assert_eq!((nodes.status, text(&nodes).as_str()), expected, "{name}");
+    cluster.is(&nodes, 500, "No cluster leader");
     let shown = ["X-Consul-KnownLeader", "X-Consul-LastContact"].map(|of| header(&nodes, of));
     assert_eq!(
         shown,

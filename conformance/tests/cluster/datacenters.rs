@@ -31,17 +31,6 @@ held! {
     a_server_that_is_killed_refuses
 }
 
-fn is(cluster: &Cluster, reply: &Reply, status: u16, body: &str) {
-    let found = (reply.status, text(reply));
-    let expected = (status, body.to_owned());
-    assert_eq!(
-        (found.0, found.1.trim()),
-        (expected.0, body),
-        "{}",
-        cluster.name
-    );
-}
-
 fn the_datacenters_are_listed(cluster: &Cluster) {
     for (agent, list) in [
         (HERE, r#"["dc1","dc2"]"#),
@@ -49,7 +38,7 @@ fn the_datacenters_are_listed(cluster: &Cluster) {
         (THERE, r#"["dc2","dc1"]"#),
     ] {
         let listed = cluster.get(agent, "/v1/catalog/datacenters?dc=dc9");
-        is(cluster, &listed, 200, list);
+        cluster.is(&listed, 200, list);
         assert_eq!(header(&listed, "X-Consul-Index"), None);
         let nodes = text(&cluster.get(agent, "/v1/catalog/nodes?dc=dc2"));
         let of_other = nodes.contains(r#""Datacenter":"dc2""#);
@@ -67,12 +56,7 @@ fn the_datacenters_are_listed(cluster: &Cluster) {
             assert!(members.contains(&name), "{}: {members}", cluster.name);
         }
     }
-    is(
-        cluster,
-        &cluster.get(CLIENT, "/v1/agent/members?wan=1"),
-        200,
-        "null",
-    );
+    cluster.is(&cluster.get(CLIENT, "/v1/agent/members?wan=1"), 200, "null");
     let of = |agent, target| text(&cluster.get(agent, target));
     let leader = of(THERE, "/v1/status/leader");
     let peers = of(THERE, "/v1/status/peers");
@@ -97,7 +81,7 @@ fn requests_are_handled_where_they_say(cluster: &Cluster) {
     for agent in [HERE, CLIENT] {
         let key = format!("by-{agent}");
         let put = cluster.put(agent, &format!("/v1/kv/{key}?dc=dc2"), "there");
-        is(cluster, &put, 200, "true");
+        cluster.is(&put, 200, "true");
         assert_eq!(cluster.get(HERE, &format!("/v1/kv/{key}")).status, 404);
         for other in ["?dc=dc2", "?dc=dc2&stale", "?dc=dc2&consistent"] {
             let read = cluster.get(agent, &format!("/v1/kv/{key}{other}"));
@@ -133,7 +117,7 @@ fn requests_are_handled_where_they_say(cluster: &Cluster) {
             agent,
             &Request::new("DELETE", &format!("/v1/kv/{key}?dc=dc2")),
         );
-        is(cluster, &gone, 200, "true");
+        cluster.is(&gone, 200, "true");
         assert_eq!(cluster.get(THERE, &format!("/v1/kv/{key}")).status, 404);
     }
 }
@@ -146,52 +130,40 @@ fn sessions_are_of_one_datacenter(cluster: &Cluster) {
     assert!(info("?dc=dc2").contains(id));
     assert_eq!(info("").trim(), "[]");
     let renewed = cluster.put(HERE, &format!("/v1/session/renew/{id}"), "");
-    is(
-        cluster,
-        &renewed,
-        404,
-        &format!("Session id '{id}' not found"),
-    );
+    cluster.is(&renewed, 404, &format!("Session id '{id}' not found"));
     let destroyed = cluster.put(HERE, &format!("/v1/session/destroy/{id}"), "");
-    is(cluster, &destroyed, 200, "true");
+    cluster.is(&destroyed, 200, "true");
     assert!(
         info("?dc=dc2").contains(id),
         "{}: nothing was done",
         cluster.name
     );
     let acquired = cluster.put(HERE, &format!("/v1/kv/lock?acquire={id}"), "");
-    is(
-        cluster,
-        &acquired,
-        500,
-        &format!("invalid session \"{id}\""),
-    );
+    cluster.is(&acquired, 500, &format!("invalid session \"{id}\""));
     let acquired = cluster.put(HERE, &format!("/v1/kv/lock?acquire={id}&dc=dc2"), "");
-    is(cluster, &acquired, 200, "true");
-    is(
-        cluster,
+    cluster.is(&acquired, 200, "true");
+    cluster.is(
         &cluster.put(HERE, "/v1/session/create", &node),
         500,
         "Missing node registration",
     );
     let destroyed = cluster.put(HERE, &format!("/v1/session/destroy/{id}?dc=dc2"), "");
-    is(cluster, &destroyed, 200, "true");
+    cluster.is(&destroyed, 200, "true");
     assert_eq!(info("?dc=dc2").trim(), "[]");
 }
 
 fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
     for (agent, to_server, to_other) in [(HERE, "", HOP), (CLIENT, HOP, &*format!("{HOP}{HOP}"))] {
         let created = cluster.put(agent, "/v1/session/create?dc=dc2", "{}");
-        is(
-            cluster,
+        cluster.is(
             &created,
             500,
             &format!("{to_other}Missing node registration"),
         );
         let query = cluster.get(agent, "/v1/query/none/execute?dc=dc2");
-        is(cluster, &query, 404, &format!("{to_other}Query not found"));
+        cluster.is(&query, 404, &format!("{to_other}Query not found"));
         let query = cluster.get(agent, "/v1/query/none/execute");
-        is(cluster, &query, 404, &format!("{to_server}Query not found"));
+        cluster.is(&query, 404, &format!("{to_server}Query not found"));
         let unknown = format!("{to_server}No path to datacenter");
         for target in [
             "/v1/kv/k?dc=dc9",
@@ -202,20 +174,19 @@ fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
             "/v1/status/leader?dc=dc9",
             "/v1/operator/raft/configuration?dc=dc9",
         ] {
-            is(cluster, &cluster.get(agent, target), 500, &unknown);
+            cluster.is(&cluster.get(agent, target), 500, &unknown);
         }
         let node = r#"{"Datacenter":"dc9","Node":"n","Address":"10.0.0.9"}"#;
         let registered = cluster.put(agent, "/v1/catalog/register", node);
-        is(cluster, &registered, 500, &unknown);
+        cluster.is(&registered, 500, &unknown);
         let registered = cluster.put(
             agent,
             "/v1/catalog/register",
             r#"{"Datacenter":"dc2","Node":"n"}"#,
         );
         let text = "Must provide address if SkipNodeUpdate is not set";
-        is(cluster, &registered, 500, &format!("{to_other}{text}"));
-        is(
-            cluster,
+        cluster.is(&registered, 500, &format!("{to_other}{text}"));
+        cluster.is(
             &cluster.get(agent, "/v1/kv/k?dc=dc2&index=x"),
             400,
             "Invalid index",
@@ -226,16 +197,14 @@ fn errors_have_a_prefix_for_each_hop(cluster: &Cluster) {
 fn registrations_and_events_go_there(cluster: &Cluster) {
     let nodes = |agent| text(&cluster.get(agent, "/v1/catalog/nodes"));
     let node = r#"{"Datacenter":"dc2","Node":"of-body","Address":"10.0.0.9"}"#;
-    is(
-        cluster,
+    cluster.is(
         &cluster.put(CLIENT, "/v1/catalog/register", node),
         200,
         "true",
     );
     assert!(nodes(THERE).contains("of-body") && !nodes(HERE).contains("of-body"));
     let node = r#"{"Node":"of-query","Address":"10.0.0.8"}"#;
-    is(
-        cluster,
+    cluster.is(
         &cluster.put(HERE, "/v1/catalog/register?dc=dc2", node),
         200,
         "true",
@@ -366,8 +335,7 @@ fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
     let begun = Stopwatch::start();
     let fails = [HERE, CLIENT].map(|agent| cluster.asked(agent, "/v1/kv/watched?dc=dc2"));
     let query = cluster.asked(HERE, "/v1/query/nearest/execute");
-    is(
-        cluster,
+    cluster.is(
         &cluster.get(HERE, "/v1/catalog/datacenters"),
         200,
         r#"["dc1","dc2"]"#,
@@ -380,8 +348,8 @@ fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
             .expect("it answers")
     };
     let [here, client] = fails.map(join);
-    is(cluster, &here, 500, &format!("{HOP}EOF"));
-    is(cluster, &client, 500, &format!("{HOP}{HOP}EOF"));
+    cluster.is(&here, 500, &format!("{HOP}EOF"));
+    cluster.is(&client, 500, &format!("{HOP}{HOP}EOF"));
     let bounds = Duration::from_secs(29)..Duration::from_secs(45);
     cluster.took(
         "a request about a silent datacenter",
@@ -397,7 +365,7 @@ fn a_server_that_is_stopped_holds_requests(cluster: &Cluster) {
     let held = [HERE, CLIENT].map(|agent| cluster.asked(agent, "/v1/kv/watched?dc=dc2&raw"));
     cluster.pause(THERE, false);
     for held in held.map(join) {
-        is(cluster, &held, 200, "2");
+        cluster.is(&held, 200, "2");
     }
 }
 
@@ -416,8 +384,8 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
     }
     cluster.kill(THERE);
     let [here, client] = blocked.map(|asked| asked.join().expect("no panic").expect("an answer"));
-    is(cluster, &here, 500, &format!("{HOP}EOF"));
-    is(cluster, &client, 500, &format!("{HOP}{HOP}EOF"));
+    cluster.is(&here, 500, &format!("{HOP}EOF"));
+    cluster.is(&client, 500, &format!("{HOP}{HOP}EOF"));
     let refused = format!("->{address}: connect: connection refused");
     for (agent, hop) in [(HERE, ""), (CLIENT, HOP)] {
         let reply = cluster.get(agent, "/v1/kv/watched?dc=dc2");
@@ -435,8 +403,7 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
         found.contains(r#""Nodes":[]"#) && found.contains(r#""Failovers":1"#),
         "{found}"
     );
-    is(
-        cluster,
+    cluster.is(
         &cluster.get(HERE, "/v1/catalog/datacenters"),
         200,
         r#"["dc1","dc2"]"#,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Request;
 
-use crate::agents::{CLIENT, Cluster, SECOND, header, text};
+use crate::agents::{CLIENT, Cluster, SECOND, answered, header, text};
 use crate::held;
 
 held! {
@@ -38,14 +38,8 @@ fn the_leader_dies(cluster: &mut Cluster) {
     let [waits, waits_stale] = cluster.blocked(follower, "kept");
     cluster.kill(leader);
     let died = Stopwatch::start();
-    let waited = waits.join().expect("it ends").expect("it is answered");
-    let expected = (500, "rpc error making call: EOF");
-    assert_eq!(
-        (waited.status, text(&waited).as_str()),
-        expected,
-        "{}",
-        cluster.name
-    );
+    let waited = answered(waits);
+    cluster.is(&waited, 500, "rpc error making call: EOF");
     refused_at_first(cluster, follower, &ttl);
     cluster.until("a write succeeds", || {
         assert_eq!(stale(cluster, follower), "kept", "{}", cluster.name);
@@ -68,10 +62,7 @@ fn the_leader_dies(cluster: &mut Cluster) {
         cluster.name
     );
     cluster.put(follower, "/v1/kv/kept", "still");
-    let woken = waits_stale
-        .join()
-        .expect("it ends")
-        .expect("it is answered");
+    let woken = answered(waits_stale);
     assert_eq!(text(&woken), "still", "{}", cluster.name);
     cluster.took("a new leader", died.elapsed(), SECOND..8 * SECOND);
     assert_ne!(cluster.leader(), leader, "{}", cluster.name);
@@ -159,26 +150,10 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
         );
     }
     assert!(!runs(cluster, last), "{}", cluster.name);
-    cluster.until("it steps down", || {
-        text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
-    });
-    let begun = Stopwatch::start();
-    let refused = cluster.put(leader, "/v1/kv/lost", "x");
-    let took = begun.elapsed();
-    assert_eq!(
-        (refused.status, text(&refused).as_str()),
-        (500, "No cluster leader"),
-        "{}",
-        cluster.name
-    );
-    cluster.took("a write without a quorum", took, 6 * SECOND..9 * SECOND);
+    cluster.until("it steps down", || cluster.knows_none(leader));
+    cluster.waits_in_vain(leader);
     let stale = cluster.get(leader, "/v1/kv/kept?stale&raw");
-    assert_eq!(
-        (stale.status, text(&stale).as_str()),
-        (200, "by two"),
-        "{}",
-        cluster.name
-    );
+    cluster.is(&stale, 200, "by two");
     assert_eq!(
         header(&stale, "X-Consul-KnownLeader").as_deref(),
         Some("false")
@@ -206,7 +181,7 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
     });
     cluster.put(leader, "/v1/kv/kept", "by two again");
     for waits in own {
-        let woken = waits.join().expect("it ends").expect("it is answered");
+        let woken = answered(waits);
         assert_eq!(text(&woken), "by two again", "{}", cluster.name);
     }
 }
@@ -256,7 +231,7 @@ fn what_needs_no_leader(cluster: &Cluster, agent: usize) {
     );
 }
 
-/// It refuses what it gets until it knows that its leader is dead, and then waits for another one in vain.
+/// Its requests are refused until it knows that the leader is dead. Later ones wait for another leader, and fail.
 fn a_follower_is_left_alone(cluster: &mut Cluster) {
     let leader = cluster.leader();
     let lone = (0..CLIENT).find(|agent| *agent != leader && runs(cluster, *agent));
@@ -269,26 +244,11 @@ fn a_follower_is_left_alone(cluster: &mut Cluster) {
         "{}: {refused:?}",
         cluster.name
     );
-    let noticed = cluster.until("it has no leader", || {
-        text(&cluster.get(lone, "/v1/status/leader")).trim() == "\"\""
-    });
+    let noticed = cluster.until("it has no leader", || cluster.knows_none(lone));
     cluster.took(
         "the death of a leader, until it is noticed,",
         noticed,
         SECOND / 2..6 * SECOND,
     );
-    let begun = Stopwatch::start();
-    let refused = cluster.put(lone, "/v1/kv/lost", "x");
-    let expected = (500, "No cluster leader");
-    assert_eq!(
-        (refused.status, text(&refused).as_str()),
-        expected,
-        "{}",
-        cluster.name
-    );
-    cluster.took(
-        "a write of a lone follower",
-        begun.elapsed(),
-        6 * SECOND..9 * SECOND,
-    );
+    cluster.waits_in_vain(lone);
 }

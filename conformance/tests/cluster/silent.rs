@@ -6,7 +6,7 @@ use std::time::Duration;
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Reply;
 
-use crate::agents::{CLIENT, Cluster, SECOND, header, text};
+use crate::agents::{CLIENT, Cluster, SECOND, answered, header, text};
 use crate::held;
 
 held! {
@@ -36,13 +36,8 @@ fn a_follower_stops(cluster: &Cluster) {
         3 * SECOND..12 * SECOND,
     );
     cluster.pause(follower, false);
-    let answer = waits.join().expect("it ends").expect("it is answered");
-    assert_eq!(
-        (answer.status, text(&answer).as_str()),
-        (200, "after"),
-        "{}",
-        cluster.name
-    );
+    let answer = answered(waits);
+    cluster.is(&answer, 200, "after");
     let back = cluster.until("it is well", || {
         text(&cluster.get(other, "/v1/health/state/critical")).trim() == "[]"
     });
@@ -62,22 +57,7 @@ fn a_lone_leader_steps_down(cluster: &Cluster) {
     for follower in followers {
         cluster.pause(follower, true);
     }
-    let begun = Stopwatch::start();
-    let pending = cluster.put(leader, "/v1/kv/pending", "x");
-    let expected = (500, "leadership lost while committing log");
-    assert_eq!(
-        (pending.status, text(&pending).as_str()),
-        expected,
-        "{name}"
-    );
-    cluster.took(
-        "a write without followers",
-        begun.elapsed(),
-        SECOND / 4..3 * SECOND,
-    );
-    cluster.until("it has no leader", || {
-        text(&cluster.get(leader, "/v1/status/leader")).trim() == "\"\""
-    });
+    cluster.steps_down(leader, "pending");
     let own = text(&cluster.get(leader, "/v1/agent/self"));
     assert!(own.contains(r#""leader_addr":"""#), "{name}");
     for follower in followers {
@@ -131,10 +111,7 @@ fn the_leader_is_silent(cluster: &Cluster) {
         200,
         "{name}"
     );
-    let woken = waits_stale
-        .join()
-        .expect("it ends")
-        .expect("it is answered");
+    let woken = answered(waits_stale);
     assert_eq!(text(&woken), "after", "{name}");
     for waits in [hangs, waits] {
         is_given_up(cluster, waits, begun);
@@ -148,7 +125,7 @@ fn the_leader_is_silent(cluster: &Cluster) {
         (read, ""),
         (consistent, "node is not the leader"),
     ] {
-        let waited = waited.join().expect("it ends").expect("it is answered");
+        let waited = answered(waited);
         let says = (waited.status, text(&waited));
         let is_refused = says == (500, refusal.to_owned());
         let is_state = says.0 == 200 && ["before", "after"].contains(&says.1.as_str());
@@ -176,12 +153,8 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
     }
     let back = Stopwatch::start();
     for waits in waits {
-        let waited = waits.join().expect("it ends").expect("it is answered");
-        assert_eq!(
-            (waited.status, text(&waited).as_str()),
-            (200, "after"),
-            "{name}"
-        );
+        let waited = answered(waits);
+        cluster.is(&waited, 200, "after");
     }
     cluster.took(
         "the return of the servers",
@@ -192,14 +165,8 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
 
 /// What was sent to a leader fails when its connection is given up. `since` is when it fell silent.
 pub(crate) fn is_given_up(cluster: &Cluster, waits: JoinHandle<Option<Reply>>, since: Stopwatch) {
-    let hung = waits.join().expect("it ends").expect("it is answered");
-    let expected = (500, "rpc error making call: EOF");
-    assert_eq!(
-        (hung.status, text(&hung).as_str()),
-        expected,
-        "{}",
-        cluster.name
-    );
+    let hung = answered(waits);
+    cluster.is(&hung, 500, "rpc error making call: EOF");
     assert_eq!(
         header(&hung, "X-Consul-KnownLeader"),
         None,

@@ -6,7 +6,7 @@ use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Reply;
 use serde_json::Value;
 
-use crate::agents::{AGENTS, CLIENT, Cluster, header, text};
+use crate::agents::{AGENTS, CLIENT, Cluster, answered, header, text};
 use crate::held;
 
 held! {
@@ -159,7 +159,7 @@ fn blocked_queries_wake(cluster: &Cluster) {
     let written = Stopwatch::start();
     let mut answers = Vec::new();
     for waits in waiting {
-        let reply = waits.join().expect("it ends").expect("it is answered");
+        let reply = answered(waits);
         answers.push((header(&reply, "X-Consul-Index"), text(&reply)));
         // The stale one is answered at the moment of the leader's message.
         let contact = header(&reply, "X-Consul-LastContact").and_then(|text| text.parse().ok());
