@@ -181,9 +181,9 @@ fn a_program_that_looks_before_it_writes_is_not_broken_on_a_real_consul_either()
 /// Takes what its own agent has for the state of the lock. It gives up a request that hangs: a leader that is silent is waited for
 /// for 28 s.
 const BELIEVES_STALE: &str = r#"
-new_session '{"TTL": "2s", "LockDelay": "1s"}'
-renews() { curl -s -m 1 -X PUT "$api/session/renew/$session" >/dev/null; }
-acquires() { [ "$(curl -s -m 1 -X PUT -d x "$api/kv/replay/lock?acquire=$session")" = true ]; }
+curl() { command curl -m 1 "$@"; }
+until [ -n "$session" ]; do new_session '{"TTL": "2s", "LockDelay": "1s"}'; done
+renews() { curl -s -X PUT "$api/session/renew/$session" >/dev/null; }
 holds() { curl -s "$api/kv/replay/lock?stale" | grep -q "$session"; }
 until acquires; do renews; sleep 0.1; done
 echo held
