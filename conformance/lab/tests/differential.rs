@@ -49,14 +49,32 @@ fn emulator_with(config: Config) -> (proconsul::Server, Side) {
     let server = proconsul::Server::builder().config(config).start();
     let server = server.expect("the emulator starts");
     let address = Address::parse(&server.addr().to_string()).expect("an address");
-    (server, Side { address, node })
+    (server, one(address, node))
+}
+
+fn one(address: Address, node: String) -> Side {
+    let agents = vec![sequence::Agent { address, node }];
+    Side { agents }
+}
+
+/// Three servers and a client agent.
+fn cluster(version: Version) -> (proconsul::Server, Side) {
+    let builder = proconsul::Server::builder().version(version);
+    let server = builder.agents_and_clients(3, 1).start();
+    let server = server.expect("the emulator starts");
+    let agent = |number| {
+        let agent = server.agent(number);
+        let address = Address::parse(&agent.addr().to_string()).expect("an address");
+        let node = agent.name().to_owned();
+        sequence::Agent { address, node }
+    };
+    let agents = (0..4).map(agent).collect();
+    (server, Side { agents })
 }
 
 fn side(real: &Target) -> Side {
-    Side {
-        address: real.shared_address().expect("one agent for all").clone(),
-        node: real.facts().node.clone(),
-    }
+    let address = real.shared_address().expect("one agent for all").clone();
+    one(address, real.facts().node.clone())
 }
 
 /// How many operations to play, and the seed.
@@ -153,7 +171,7 @@ fn play_with_tokens(default_policy: &str, enable_key_list_policy: bool) {
         version: Version::V1_8_7,
         acl,
         // Instances of a service stand in the order of their nodes, the agent's among them.
-        node_name: real.node.clone(),
+        node_name: real.agents[0].node.clone(),
         ..Config::dev()
     });
     let (operations, seed) = how_much(OPERATIONS_WITH_TOKENS);
@@ -187,9 +205,18 @@ fn the_emulator_guards_lists_of_keys_as_a_real_consul() {
 /// The comparison sees what it should, and nothing else.
 #[test]
 fn another_version_is_told_apart_and_the_same_is_not() {
-    let (_old, old) = emulator(Version::V1_8_7);
-    let (_same, same) = emulator(Version::V1_8_7);
-    let (_new, new) = emulator(Version::V1_22_0);
+    tells_versions_apart(emulator);
+}
+
+#[test]
+fn clusters_of_another_version_are_told_apart_and_the_same_are_not() {
+    tells_versions_apart(cluster);
+}
+
+fn tells_versions_apart(start: fn(Version) -> (proconsul::Server, Side)) {
+    let (_old, old) = start(Version::V1_8_7);
+    let (_same, same) = start(Version::V1_8_7);
+    let (_new, new) = start(Version::V1_22_0);
     let plan = Plan {
         operations: 500,
         seed: 1,

@@ -73,6 +73,7 @@ impl Trial {
             tag: tag.clone(),
             host: site.address().host.clone(),
             node: facts.node.clone(),
+            other_nodes: Vec::new(),
         };
         Self {
             site,

@@ -40,6 +40,8 @@ pub struct Names {
     pub host: String,
     /// The agent's own node.
     pub node: String,
+    /// The nodes of the agents that are asked beside it.
+    pub other_nodes: Vec<String>,
 }
 
 /// What one trial said and heard, in the order of sending.

@@ -8,14 +8,16 @@ use clap::{Args, ValueEnum};
 use proconsul_conformance::command::output::say;
 use proconsul_conformance::command::target::Start;
 use proconsul_conformance::history::chance::new_seed;
+use proconsul_conformance::wire::{self, Address, Outcome, Request};
 use proconsul_conformance::{Target, ToolError};
-use proconsul_lab::sequence::{self, Plan, Side};
-use serde_json::json;
+use proconsul_lab::sequence::{self, Agent, Plan, Side};
+use serde_json::{Value, json};
 
 /// Two targets and how much to play on them.
 #[derive(Debug, Args)]
 pub(super) struct Sequences {
-    /// One server: an address, a binary's path, or the word consul; a binary may be followed by arguments of its own, as with `diff` of the suite.
+    /// One server: an address, a binary's path, or the word consul; a binary may be followed by arguments of its own, as with `diff` of the
+    /// suite. A cluster: the addresses of its servers with commas between.
     #[arg(value_name = "TARGET")]
     left: String,
     /// The other.
@@ -70,28 +72,19 @@ impl AclSettings {
 
 impl Sequences {
     pub(super) fn run(&self) -> Result<u8, ToolError> {
-        let settings = self.acl.map(AclSettings::json).unwrap_or_default();
-        let pairs = (0..self.pairs.get()).map(|_| {
-            let left = self.start.open_single(&self.left, &settings)?;
-            Ok((left, self.start.open_single(&self.right, &settings)?))
-        });
-        let pairs: Vec<(Target, Target)> = pairs.collect::<Result<_, ToolError>>()?;
-        let pairs: Vec<(Side, Side)> = pairs
+        let pairs =
+            (0..self.pairs.get()).map(|_| Ok((self.open(&self.left)?, self.open(&self.right)?)));
+        let pairs: Vec<(Vec<Target>, Vec<Target>)> = pairs.collect::<Result<_, ToolError>>()?;
+        let sides: Vec<(Side, Side)> = pairs
             .iter()
             .map(|(left, right)| (side(left), side(right)))
             .collect();
-        if pairs.len() > 1
-            && (pairs[0].0.address == pairs[1].0.address
-                || pairs[0].1.address == pairs[1].1.address)
-        {
-            let why = "several pairs need several servers: give a binary, not an address, or leave --pairs out";
-            return Err(ToolError(why.to_owned()));
-        }
+        self.check(&sides)?;
         let seed = self.seed.unwrap_or_else(new_seed);
         let play = |(left, right): &(Side, Side), seed| {
             say(&mut io::stdout().lock(), &format!("seed {seed}"));
             let plan = Plan {
-                operations: self.operations.div_ceil(pairs.len()),
+                operations: self.operations.div_ceil(sides.len()),
                 seed,
                 blocked_reads: self.blocked_reads,
                 acl: self.acl.is_some(),
@@ -108,7 +101,7 @@ impl Sequences {
         };
         let outcomes: Vec<Option<usize>> = thread::scope(|scope| {
             let seeds = (0..).map(|number| seed.wrapping_add(number));
-            let played = pairs
+            let played = sides
                 .iter()
                 .zip(seeds)
                 .map(|(pair, seed)| scope.spawn(move || play(pair, seed)));
@@ -127,12 +120,65 @@ impl Sequences {
         );
         Ok(0)
     }
+
+    /// Returns the servers that some words mean, the leader first.
+    fn open(&self, words: &str) -> Result<Vec<Target>, ToolError> {
+        let settings = self.acl.map(AclSettings::json).unwrap_or_default();
+        let opened = (words.split(',')).map(|one| self.start.open_single(one, &settings));
+        let mut servers: Vec<Target> = opened.collect::<Result<_, _>>()?;
+        let leader = servers.iter().position(leads);
+        servers[..=leader.unwrap_or(0)].rotate_right(1);
+        Ok(servers)
+    }
+
+    /// Says why these pairs cannot be played on, if so.
+    fn check(&self, sides: &[(Side, Side)]) -> Result<(), ToolError> {
+        let refused = |why: &str| Err(ToolError(why.to_owned()));
+        let (left, right) = &sides[0];
+        match (left.agents.len(), right.agents.len()) {
+            (one, other) if one != other => {
+                return refused("the two clusters have not as many servers");
+            }
+            (2.., _) if self.acl.is_some() => {
+                return refused("--acl plays on one server of each side, not on clusters");
+            }
+            _ => {}
+        }
+        let is_same = |one: &Side, other: &Side| one.agents[0].address == other.agents[0].address;
+        match sides.get(1) {
+            Some((other_left, other_right))
+                if is_same(left, other_left) || is_same(right, other_right) =>
+            {
+                refused(
+                    "several pairs need several servers: give a binary, not an address, or leave --pairs out",
+                )
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
-fn side(target: &Target) -> Side {
-    let address = target.shared_address().expect("it was opened as one");
-    Side {
-        address: address.clone(),
+fn side(agents: &[Target]) -> Side {
+    let agent = |target: &Target| Agent {
+        address: address(target).clone(),
         node: target.facts().node.clone(),
+    };
+    Side {
+        agents: agents.iter().map(agent).collect(),
+    }
+}
+
+fn address(target: &Target) -> &Address {
+    target.shared_address().expect("it was opened as one")
+}
+
+/// Whether this agent leads its cluster, as it says itself.
+fn leads(target: &Target) -> bool {
+    match wire::exchange(address(target), &Request::get("/v1/agent/self")) {
+        Outcome::Reply(reply) => {
+            let own: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+            own.pointer("/Stats/consul/leader") == Some(&json!("true"))
+        }
+        _ => false,
     }
 }

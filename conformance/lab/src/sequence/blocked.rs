@@ -53,7 +53,7 @@ impl Player {
         for (reader, index) in &mut sleepers {
             let mark = if reader.path.contains('?') { '&' } else { '?' };
             let target = format!("{}{mark}index={index}&wait={wait}ms", reader.path);
-            reader.send(&self.recorder, &target, &self.address.host);
+            reader.send(&self.recorder, &target, &self.host);
         }
         pause(PARKS * longer);
         self.step(change);
@@ -65,13 +65,13 @@ impl Player {
     /// The reads that can be blocked, each with the index that it shows now.
     fn readers_with_indexes(&self) -> Vec<(Reader, String)> {
         let reader = |path: String| {
-            let connection = Connection::open(&self.address);
+            let connection = Connection::open(self.address());
             let mut reader = Reader {
                 path: path.clone(),
                 connection,
                 number: 0,
             };
-            reader.send(&self.recorder, &path, &self.address.host);
+            reader.send(&self.recorder, &path, &self.host);
             reader
         };
         // All are asked before the first is heard, which takes no longer than a single one.

@@ -41,12 +41,19 @@ const SHRINKS: u32 = 400;
 /// For how long such attempts are begun, in milliseconds: blocked reads wait long when a sequence is played again.
 const SHRINKS_FOR: u32 = 60_000;
 
-/// One of the two servers.
+/// One of the two servers, or of the two clusters.
 #[derive(Clone, Debug)]
 pub struct Side {
+    /// Its servers, the leader first. No client agents: which server one asks is chance, and errors tell.
+    pub agents: Vec<Agent>,
+}
+
+/// An agent that is asked.
+#[derive(Clone, Debug)]
+pub struct Agent {
     /// Where it listens.
     pub address: Address,
-    /// The name of its agent's node.
+    /// The name of its node.
     pub node: String,
 }
 
@@ -86,16 +93,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn sequences(&self) -> BoxedStrategy<Vec<Operation>> {
+    fn sequences(&self, agents: usize) -> BoxedStrategy<Vec<Operation>> {
         if self.acl {
             acl::sequences().boxed()
         } else {
-            operation::sequences(LONGEST, self.blocked_reads).boxed()
+            operation::sequences(LONGEST, self.blocked_reads, agents).boxed()
         }
     }
 }
 
-/// Plays sequences on both servers. Returns how many operations were played.
+/// Plays sequences on both servers; on agents of clusters each operation asks one of them. Returns how many operations were played.
 ///
 /// # Errors
 /// The first sequence that tells the servers apart, shrunk.
@@ -113,12 +120,12 @@ pub fn compare(left: &Side, right: &Side, plan: Plan) -> Result<usize, Box<Disag
     let mut runner = TestRunner::new_with_rng(config, rng);
     let prepared = plan
         .acl
-        .then(|| acl::prepare([left, right].map(|side| (&side.address, side.node.as_str()))));
+        .then(|| acl::prepare([left, right].map(|side| &side.agents[0])));
     let sides = (left, right, prepared.as_ref());
     let played = Cell::new(0);
     let attempts = Cell::new(0);
     while played.get() < plan.operations {
-        let sequence = plan.sequences().new_tree(&mut runner);
+        let sequence = plan.sequences(left.agents.len()).new_tree(&mut runner);
         let sequence = sequence.expect("the generator refuses nothing");
         let outcome = runner.run_one(sequence, |sequence| {
             attempts.set(attempts.get() + 1);
@@ -155,12 +162,12 @@ fn play_both(
     attempt: u32,
     operations: &[Operation],
 ) -> Option<String> {
-    let said = |side: &Side| match Player::new(&side.address, &side.node, tag, attempt) {
+    let said = |side: &Side| match Player::new(side, tag, attempt) {
         Ok(mut player) => {
-            player.acl = prepared.map(|since| Acl::new(tag, &side.node, since));
+            player.acl = prepared.map(|since| Acl::new(tag, &side.agents[0].node, since));
             normalize(&player.play(operations))
         }
-        Err(error) => vec![format!("{} is gone: {error}", side.address)],
+        Err(error) => vec![format!("{} is gone: {error}", side.agents[0].address)],
     };
     let (left, right) = thread::scope(|scope| {
         let left = scope.spawn(|| said(left));

@@ -103,6 +103,8 @@ pub enum Operation {
     ReadQuery(QuerySlot),
     /// `DELETE /v1/query/<id>`.
     DeleteQuery(QuerySlot),
+    /// A step that asks this agent of a cluster.
+    Through(usize, Box<Operation>),
     /// A step with a token: how it is given, and whose.
     As(&'static str, Box<Operation>),
     /// A request of sequences with tokens.
@@ -248,17 +250,30 @@ impl Read {
 }
 
 /// Sequences of up to `length` operations. With `blocked_reads`, reads are blocked now and then while a step changes
-/// something.
+/// something. Of several agents each step asks one.
 pub(super) fn sequences(
     length: usize,
     blocked_reads: bool,
+    agents: usize,
 ) -> impl Strategy<Value = Vec<Operation>> {
     let operation = if blocked_reads {
         operation_or_blocked().boxed()
     } else {
         simple_operation().boxed()
     };
+    let operation = match agents {
+        1 => operation,
+        _ => through_one_of(agents, operation).boxed(),
+    };
     prop::collection::vec(operation, 1..=length)
+}
+
+fn through_one_of(
+    agents: usize,
+    operation: impl Strategy<Value = Operation>,
+) -> impl Strategy<Value = Operation> {
+    let through = (0..agents, operation);
+    through.prop_map(|(agent, operation)| Operation::Through(agent, Box::new(operation)))
 }
 
 fn operation_or_blocked() -> impl Strategy<Value = Operation> {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::acl::Acl;
 use super::operation::{CasIndex, Condition, KEYS, Operation, Read, TxnStep};
+use super::{Agent, Side};
 use proconsul_conformance::wire::transcript::{Names, Recorder, Transcript};
 use proconsul_conformance::wire::{Address, Connection, Outcome, Request};
 
@@ -23,8 +24,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// One server that sequences are played on.
 pub(super) struct Player {
-    pub(super) address: Address,
-    connection: Connection,
+    /// Its agents, and a connection to each.
+    agents: Vec<(Address, Connection)>,
+    /// The one that is asked.
+    pub(super) asked: usize,
+    /// What requests say as `Host`, whoever is asked.
+    pub(super) host: String,
     pub(super) recorder: Arc<Recorder>,
     /// The name of the sequence.
     pub(super) tag: String,
@@ -42,20 +47,23 @@ pub(super) struct Player {
 
 impl Player {
     /// A player for the sequence called `tag`, which was played `attempt` times before.
-    pub(super) fn new(
-        address: &Address,
-        node: &str,
-        tag: &str,
-        attempt: u32,
-    ) -> Result<Self, String> {
+    pub(super) fn new(side: &Side, tag: &str, attempt: u32) -> Result<Self, String> {
+        let (first, others) = side.agents.split_first().ok_or("it has no agents")?;
+        let host = first.address.host.clone();
         let names = Names {
             tag: tag.to_owned(),
-            host: address.host.clone(),
-            node: node.to_owned(),
+            host: host.clone(),
+            node: first.node.clone(),
+            other_nodes: others.iter().map(|agent| agent.node.clone()).collect(),
+        };
+        let connect = |agent: &Agent| {
+            let address = agent.address.clone();
+            Connection::open(&address).map(|connection| (address, connection))
         };
         Ok(Self {
-            address: address.clone(),
-            connection: Connection::open(address)?,
+            agents: side.agents.iter().map(connect).collect::<Result<_, _>>()?,
+            asked: 0,
+            host,
             recorder: Arc::new(Recorder::new(names)),
             tag: tag.to_owned(),
             prefix: format!("sequence/{tag}/"),
@@ -135,6 +143,10 @@ impl Player {
             Operation::UpdateQuery(slot, query) => self.update_query(*slot, query),
             Operation::ReadQuery(slot) => self.on_query("GET", *slot),
             Operation::DeleteQuery(slot) => self.on_query("DELETE", *slot),
+            Operation::Through(agent, operation) => {
+                self.asked = *agent;
+                self.step(operation);
+            }
             Operation::As(caller, operation) => self.step_as(caller, operation),
             Operation::Call(call) => self.call(call),
             Operation::Txn(steps) => {
@@ -143,6 +155,16 @@ impl Player {
                 self.request(&Request::put("/v1/txn", body));
             }
         }
+    }
+
+    /// Where the agent listens that is asked.
+    pub(super) fn address(&self) -> &Address {
+        &self.agents[self.asked].0
+    }
+
+    /// The agent after this one.
+    fn next(&self, agent: usize) -> usize {
+        (agent + 1) % self.agents.len()
     }
 
     pub(super) fn root(&self) -> String {
@@ -236,8 +258,8 @@ impl Player {
         }})
     }
 
-    /// Starts a read that blocks, and writes what it waits for. Whichever arrives first at the server, the answer
-    /// is the state after the write.
+    /// Starts a read that blocks, and writes what it waits for, through the next agent. Whichever arrives first at the server, the
+    /// answer is the state after the write.
     fn watch(&mut self, key: usize, read: Read) {
         let target = format!("{}?{}", self.path(key), read.parameter());
         let known = self.request(&Request::get(&target));
@@ -245,13 +267,14 @@ impl Player {
         let index = known.header("X-Consul-Index").unwrap_or("0").to_owned();
         let waiting = format!("{target}&index={index}&wait={WATCH}");
         let request = Request::get(&waiting).patience(PATIENCE);
-        let (recorder, address) = (Arc::clone(&self.recorder), self.address.clone());
-        let number = recorder.sent(&request.to_bytes(&address.host));
+        let (recorder, address) = (Arc::clone(&self.recorder), self.address().clone());
+        let number = recorder.sent(&request.to_bytes(&self.host));
         let reader = thread::spawn(move || {
             let outcome = Connection::open(&address)
                 .map_or_else(Outcome::Unreachable, |mut own| own.exchange(&request));
             recorder.heard(number, &outcome, Duration::ZERO);
         });
+        self.asked = self.next(self.asked);
         self.fresh += 1;
         let value = format!("fresh {}", self.fresh);
         let path = self.path(key);
@@ -270,16 +293,16 @@ impl Player {
     pub(super) fn request(&mut self, request: &Request) -> Outcome {
         let acl = self.acl.as_ref();
         let request = acl.map_or_else(|| request.clone(), |acl| acl.asked(request));
-        let number = self.recorder.sent(&request.to_bytes(&self.address.host));
+        let number = self.recorder.sent(&request.to_bytes(&self.host));
         let request = request.patience(PATIENCE);
-        let mut outcome = self.connection.exchange(&request);
+        let mut outcome = self.agents[self.asked].1.exchange(&request);
         if let Some(acl) = acl {
             outcome = acl.settled(&request, outcome);
         }
         if !matches!(outcome, Outcome::Reply(_))
-            && let Ok(connection) = Connection::open(&self.address)
+            && let Ok(connection) = Connection::open(self.address())
         {
-            self.connection = connection;
+            self.agents[self.asked].1 = connection;
         }
         self.recorder.heard(number, &outcome, Duration::ZERO);
         outcome

@@ -156,6 +156,7 @@ impl Inside {
             tag: String::new(),
             host: self.address.host.clone(),
             node: self.node.clone(),
+            other_nodes: Vec::new(),
         }
     }
 }

@@ -294,6 +294,8 @@ impl<'t> References<'t> {
         let text = self.marked_ports(&text);
         let text = self.marked_chance(&text);
         let names = &self.transcript.names;
+        let of_others = (2..).map(|number| format!("<node:{number}>"));
+        let others: Vec<_> = names.other_nodes.iter().zip(of_others).collect();
         let mut out = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some(first) = rest.chars().next() {
@@ -305,9 +307,13 @@ impl<'t> References<'t> {
                 (names.node.as_str(), "<node>"),
                 (loud.as_str(), "<NODE>"),
             ];
+            // The longer one of two names comes first: other nodes may be called as the agent's own, and a number.
+            let others = others
+                .iter()
+                .map(|(node, says)| (node.as_str(), says.as_str()));
             // A node may be called `n1`: only whole words are names.
             let inside = out.ends_with(char::is_alphanumeric);
-            let name = known.into_iter().find(|(name, _)| {
+            let name = others.chain(known).find(|(name, _)| {
                 let tail = rest
                     .strip_prefix(name)
                     .filter(|_| !name.is_empty() && !inside);

@@ -18,6 +18,7 @@ impl WakeSignal {
                 tag: tag.to_owned(),
                 host: "127.0.0.1:9000".to_owned(),
                 node: "agent-1".to_owned(),
+                other_nodes: vec!["agent-1-1".to_owned(), "far".to_owned()],
             },
             ..Transcript::default()
         })
@@ -445,7 +446,7 @@ fn long_lines_of_heads_keep_a_hash() {
 fn only_whole_words_are_names() {
     let lines = WakeSignal::new("t-1")
         .say(
-            "GET /t-1/t-12/agent-1/agent-10/xagent-1/AGENT-1",
+            "GET /t-1/t-12/agent-1/agent-10/xagent-1/AGENT-1/agent-1-1/far",
             200,
             &[],
             "",
@@ -453,7 +454,7 @@ fn only_whole_words_are_names() {
         .lines();
     assert_eq!(
         lines[0],
-        "> GET /<run>/t-12/<node>/agent-10/xagent-1/<NODE> HTTP/1.1"
+        "> GET /<run>/t-12/<node>/agent-10/xagent-1/<NODE>/<node:2>/<node:3> HTTP/1.1"
     );
 }
 

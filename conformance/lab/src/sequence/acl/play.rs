@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::call::Call;
 use super::caller::Acl;
 use super::names::{EXPIRING_ACCESSOR, EXPIRING_SECRET, MANAGER, MANAGER_ACCESSOR, ROOT};
+use crate::sequence::Agent;
 use crate::sequence::operation::Operation;
 use crate::sequence::play::Player;
 use proconsul_conformance::time::{Deadline, Stopwatch, pause};
@@ -24,8 +25,9 @@ const BUILT_IN: &str = "00000000-0000-0000-0000-00000000000";
 const ANONYMOUS: &str = r#"{"Description":"Anonymous Token"}"#;
 
 /// Makes servers ready for sequences with tokens. The time since then says whether the token that expires has expired.
-pub(in crate::sequence) fn prepare(sides: [(&Address, &str); 2]) -> Stopwatch {
-    for (address, name) in sides {
+pub(in crate::sequence) fn prepare(agents: [&Agent; 2]) -> Stopwatch {
+    for Agent { address, node } in agents {
+        let name = node.as_str();
         let manager = json!({
             "AccessorID": MANAGER_ACCESSOR, "SecretID": MANAGER, "Policies": [{"Name": "global-management"}],
         });
@@ -47,8 +49,8 @@ pub(in crate::sequence) fn prepare(sides: [(&Address, &str); 2]) -> Stopwatch {
             r#"{"Name":"before-all-sequences"}"#,
         );
         put("/v1/agent/service/deregister/before-all-sequences", "");
-        let node = Request::get(&format!("/v1/catalog/node/{name}"));
-        await_text(address, &node, "\"lan\"");
+        let own = Request::get(&format!("/v1/catalog/node/{name}"));
+        await_text(address, &own, "\"lan\"");
         renew_own_node(address, name);
     }
     Stopwatch::start()
@@ -176,7 +178,7 @@ impl Player {
 
     /// Waits until an event is in lists: it travels.
     fn await_event(&mut self, id: &str) {
-        await_text(&self.address, &Request::get("/v1/event/list"), id);
+        await_text(self.address(), &Request::get("/v1/event/list"), id);
     }
 
     /// Makes the last changes of policies, roles and tokens older than those of the keys.
