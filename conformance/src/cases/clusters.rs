@@ -66,6 +66,7 @@ pub const CLAIMS: &[Claim] = &[
     claim("cluster/servers-are-named-over-dns", "cluster.md 5.15"),
     claim("cluster/an-agent-leaves", "cluster.md 1.37, 1.39"),
     claim("cluster/the-leader-leaves", "cluster.md 3.10"),
+    claim("cluster/a-dead-server-is-removed", "cluster.md 2.7"),
     claim(
         "cluster/a-client-agent-dies",
         "cluster.md 1.21, 1.33 to 1.36, 1.38",

@@ -10,6 +10,7 @@ use std::time::Duration;
 use proconsul::{Server, Version};
 use proconsul_conformance::time::{Clock, RealClock, Stopwatch};
 use proconsul_conformance::wire::{self, Address, Connection, Outcome, Reply, Request};
+use proconsul_lab::sequence::{Agent, Side};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
 use crate::network::Network;
@@ -88,7 +89,7 @@ impl Cluster {
             let address = server.agent(*number).addr().to_string();
             Address::parse(&address).expect("it is an address")
         };
-        Self {
+        let cluster = Self {
             name: "proconsul",
             addresses: handles.iter().map(address).collect(),
             dns: handles
@@ -97,7 +98,9 @@ impl Cluster {
                 .collect(),
             processes: Processes::Own(handles),
             _running: Some(server),
-        }
+        };
+        cluster.remove_dead_servers(false);
+        cluster
     }
 
     /// Real ones, at 127.0.0.1 and so on, or each in its own network. Returns when they have leaders and know each other. They are
@@ -145,6 +148,15 @@ impl Cluster {
             ),
             _running: None,
         }
+    }
+
+    /// Tells autopilot whether to remove dead servers. Of both it does not unless it is told to.
+    pub(crate) fn remove_dead_servers(&self, removes: bool) {
+        let settings = format!(
+            r#"{{"CleanupDeadServers":{removes},"LastContactThreshold":"200ms","MaxTrailingLogs":250,"ServerStabilizationTime":"10s"}}"#
+        );
+        let configured = self.put(0, "/v1/operator/autopilot/configuration", &settings);
+        self.is(&configured, 200, "true");
     }
 
     /// Kills an agent.
@@ -312,6 +324,19 @@ impl Cluster {
         };
         let leader = (0..CLIENT).find(leads);
         leader.unwrap_or_else(|| panic!("{}: there is a leader", self.name))
+    }
+
+    /// Returns the servers as random operations want them: the leader first. Which of them a client agent asks is chance.
+    pub(crate) fn side(&self) -> Side {
+        let leader = self.leader();
+        let mut agents: Vec<Agent> = (0..CLIENT)
+            .map(|agent| Agent {
+                address: self.addresses[agent].clone(),
+                node: self.node(agent),
+            })
+            .collect();
+        agents[..=leader].rotate_right(1);
+        Side { agents }
     }
 
     /// Returns the servers that do not lead.

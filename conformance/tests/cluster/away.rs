@@ -10,6 +10,7 @@ use crate::held;
 held! {
     an_agent_leaves
     the_leader_leaves
+    a_dead_server_is_removed
     a_client_agent_dies
 }
 
@@ -154,6 +155,38 @@ fn comes_back_and_is_removed(cluster: &mut Cluster, leader: usize, node: &str, b
         1,
         "{name}: {members}"
     );
+}
+
+/// Autopilot takes a dead server for one that has left, and lets it vote again a while after it is back.
+fn a_dead_server_is_removed(cluster: &mut Cluster) {
+    let leader = cluster.leader();
+    let [dead, other] = cluster.followers();
+    let (name, node) = (cluster.name, cluster.node(dead));
+    cluster.remove_dead_servers(true);
+    cluster.kill(dead);
+    let is_known = |cluster: &Cluster| {
+        text(&cluster.get(other, &format!("/v1/catalog/node/{node}"))).trim() != "null"
+    };
+    let removed = cluster.until("its node is gone", || !is_known(cluster));
+    let bounds = 5 * SECOND..17 * SECOND;
+    cluster.took("a dead server's removal", removed, bounds);
+    let of_node = format!(r#"{{"Node":"{node}"}}"#);
+    let refused = cluster.put(leader, "/v1/session/create", &of_node);
+    cluster.is(&refused, 500, "Missing node registration");
+    let members = text(&cluster.get(leader, "/v1/agent/members"));
+    let left = members.matches(r#""Status":3"#).count();
+    assert_eq!(left, 1, "{name}: {members}");
+    let voters = |cluster: &Cluster| {
+        let raft = text(&cluster.get(leader, "/v1/operator/raft/configuration"));
+        ["true", "false"].map(|votes| raft.matches(&format!(r#""Voter":{votes}"#)).count())
+    };
+    cluster.until("it is no peer", || voters(cluster) == [2, 0]);
+    cluster.start(dead);
+    cluster.until("it is a peer without a vote", || voters(cluster) == [2, 1]);
+    let votes = cluster.until("it votes", || voters(cluster) == [3, 0]);
+    cluster.took("a server's way to its vote", votes, 8 * SECOND..25 * SECOND);
+    cluster.until("its node is back", || is_known(cluster));
+    cluster.remove_dead_servers(false);
 }
 
 /// One request may fail; the others are held until another leads.

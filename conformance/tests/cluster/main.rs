@@ -18,6 +18,7 @@ use agents::{Cluster, ONE, Role, TWO};
 use network::Network;
 use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_conformance::report::left_out;
+use proconsul_lab::sequence::{self, Plan};
 
 /// A claim by the last part of its id, with underscores, and what holds it.
 type Held = (&'static str, fn(&mut Cluster));
@@ -25,27 +26,34 @@ type Held = (&'static str, fn(&mut Cluster));
 /// Claims that are held one after the other, because the later ones need what the earlier ones leave.
 struct Group {
     agents: &'static [Role],
+    /// How many random operations are played on both first.
+    operations: usize,
     claims: &'static [&'static [Held]],
 }
 
 const TOGETHER: Group = Group {
     agents: &ONE,
+    operations: 3_000,
     claims: &[together::HELD, away::HELD],
 };
 const LOST: Group = Group {
     agents: &ONE,
+    operations: 0,
     claims: &[lost::HELD],
 };
 const SILENT: Group = Group {
     agents: &ONE,
+    operations: 0,
     claims: &[silent::HELD],
 };
 const CUT: Group = Group {
     agents: &ONE,
+    operations: 0,
     claims: &[cut::HELD],
 };
 const DATACENTERS: Group = Group {
     agents: &TWO,
+    operations: 0,
     claims: &[datacenters::HELD],
 };
 
@@ -65,10 +73,28 @@ impl Group {
                 holds(&mut cluster);
             }
         };
+        let own = Cluster::own(self.agents);
+        let real = real.map(|binary| Cluster::real(&binary, self.agents, network));
+        if let Some(real) = &real {
+            self.play(&own, real);
+        }
         thread::scope(|scope| {
-            scope.spawn(|| hold(Cluster::own(self.agents)));
-            scope.spawn(|| real.map(|binary| hold(Cluster::real(&binary, self.agents, network))));
+            scope.spawn(|| hold(own));
+            scope.spawn(|| real.map(hold));
         });
+    }
+
+    /// Plays random operations on both, each through any agent.
+    fn play(&self, own: &Cluster, real: &Cluster) {
+        let plan = Plan {
+            operations: self.operations,
+            seed: 1,
+            blocked_reads: true,
+            acl: false,
+        };
+        if let Err(disagreement) = sequence::compare(&real.side(), &own.side(), plan) {
+            panic!("- consul, + emulator\n{disagreement}");
+        }
     }
 
     fn hold_at_loopback(&self) {

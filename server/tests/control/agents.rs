@@ -8,6 +8,7 @@ use proconsul::history::{Filter, Kind};
 use proconsul::{Server, Version};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
+use crate::autopilot::remove_dead_servers;
 use crate::support::{Answer, PATIENCE, SECOND, ask_at, exchange, join, request};
 
 /// Three servers and a client agent, whose clock stands still.
@@ -240,6 +241,7 @@ fn an_error_of_the_leader_says_who_passed_it_on() {
 #[test]
 fn a_follower_that_is_cut_off_knows_what_it_had() {
     let server = cluster();
+    remove_dead_servers(&server, false);
     put(&server, 0, "/v1/kv/k", "1");
     server.advance(SECOND);
     let session = create_session(&server, 2, "{}");

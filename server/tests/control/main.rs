@@ -2,6 +2,7 @@
 
 mod acl;
 mod agents;
+mod autopilot;
 mod datacenters;
 mod faults;
 mod history;

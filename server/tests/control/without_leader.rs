@@ -7,6 +7,7 @@ use proconsul::control::BlockedOn;
 use proconsul::{Server, Version};
 
 use crate::agents::{cluster, get, parked, parked_with, put};
+use crate::autopilot::remove_dead_servers;
 use crate::support::{Answer, PATIENCE, SECOND, join};
 
 /// Sends a read that waits for a change of `k`.
@@ -71,6 +72,7 @@ fn a_blocked_read_is_not_asked_again_without_a_leader() {
 #[test]
 fn an_agent_without_a_leader_keeps_its_services() {
     let server = cluster();
+    remove_dead_servers(&server, false);
     let is_known = || get(&server, 0, "/v1/catalog/service/web").body != "[]";
     put(
         &server,

@@ -3,6 +3,8 @@
 //! No raft runs here. There is one log, which nobody can lose; an agent that is cut off has an older view of it, and no
 //! leader to write to. The times are those that were measured on real clusters of 1.8.7.
 
+mod autopilot;
+
 use std::convert::Infallible;
 use std::fmt;
 use std::time::Duration;
@@ -36,6 +38,8 @@ pub struct Cluster {
     leader: Option<usize>,
     /// Who led last.
     led: usize,
+    /// Since when the leader leads, or the last one led.
+    elected: Timestamp,
     /// Since when the datacenter is cut off from all others.
     apart: Option<Timestamp>,
     due: OrderedSet<(Timestamp, ClusterDue)>,
@@ -58,8 +62,12 @@ pub struct Member {
     pub away: Option<Timestamp>,
     /// Whether the others know that it has failed.
     pub has_failed: bool,
-    /// Whether it has left. A server that has left counts for no majority.
+    /// Whether it has left.
     pub has_left: bool,
+    /// Whether it is a server that counts for majorities. One that has left does not, and one that is back does later.
+    pub votes: bool,
+    /// Since when the others have known that it is alive.
+    pub alive: Timestamp,
     /// Whether it is taken for one that has left as soon as a leader knows that it has failed.
     pub is_to_leave: bool,
     /// Since when it has had no leader, and how it lost it.
@@ -86,6 +94,8 @@ pub enum ClusterDue {
     Elect,
     /// The others notice that the agent with this number has failed, or is back.
     Notice(usize),
+    /// Autopilot looks at the servers.
+    Autopilot,
 }
 
 impl fmt::Display for ClusterDue {
@@ -93,6 +103,7 @@ impl fmt::Display for ClusterDue {
         match self {
             Self::Elect => formatter.write_str("a leader is elected"),
             Self::Notice(agent) => write!(formatter, "the others notice what agent {agent} does"),
+            Self::Autopilot => formatter.write_str("autopilot looks at the servers"),
         }
     }
 }
@@ -209,19 +220,18 @@ impl Cluster {
         now.since(since) >= FAILURE_NOTICED_BY_ALL
     }
 
-    /// Returns the servers that run and reach each other. One alone needs no other.
+    /// Returns the servers that vote, run and reach each other. One alone needs no other.
     fn electors(&self) -> Vec<usize> {
-        let servers = self.members.iter().enumerate();
-        let servers = servers.filter(|(_, member)| member.is_server);
-        let is_alone = servers.clone().count() == 1;
-        let electors = servers.filter(|(_, member)| member.runs && (is_alone || !member.is_cut));
+        let voters = self.members.iter().enumerate();
+        let voters = voters.filter(|(_, member)| member.votes);
+        let is_alone = voters.clone().count() == 1;
+        let electors = voters.filter(|(_, member)| member.runs && (is_alone || !member.is_cut));
         electors.map(|(number, _)| number).collect()
     }
 
     fn has_quorum(&self) -> bool {
-        let votes = |member: &&Member| member.is_server && !member.has_left;
-        let servers = self.members.iter().filter(votes);
-        2 * self.electors().len() > servers.count()
+        let voters = self.members.iter().filter(|member| member.votes);
+        2 * self.electors().len() > voters.count()
     }
 
     pub(crate) fn next_due(&self) -> Option<&(Timestamp, ClusterDue)> {
@@ -240,8 +250,12 @@ impl Cluster {
         let carry = |at: &mut Timestamp| *at = at.carried(from, to);
         self.apart.iter_mut().for_each(carry);
         for member in &mut self.members {
+            carry(&mut member.alive);
             member.away.iter_mut().for_each(carry);
             member.lost.iter_mut().for_each(|(since, _)| carry(since));
+        }
+        if !self.members.is_empty() {
+            carry(&mut self.elected);
         }
         self.due = self
             .due
@@ -354,11 +368,14 @@ impl Command for ClusterCommand {
                     away: None,
                     has_failed: false,
                     has_left: false,
+                    votes: is_server,
+                    alive: now,
                     is_to_leave: false,
                     lost: None,
                 };
                 cluster.members = agents.into_iter().map(member).collect();
                 cluster.leader = Some(0);
+                cluster.elected = now;
             }
             Self::Cut(agent, is_cut) => {
                 cluster.change(now, agent, Loss::Silent, |member| {
@@ -407,6 +424,7 @@ impl Change<'_> {
                 first.map(|agent| self.elect(agent))
             }
             ClusterDue::Notice(agent) => self.notice(agent),
+            ClusterDue::Autopilot => self.autopilot(),
         };
         self.agents_go_on_after(&before);
         words.map(Note::CatalogChanged)
@@ -416,6 +434,7 @@ impl Change<'_> {
     fn elect(&mut self, agent: usize) -> String {
         let cluster = &mut self.store.cluster;
         cluster.leader = Some(agent);
+        cluster.elected = self.now;
         cluster.settle(self.now, Loss::Silent);
         let node = cluster.members[agent].node.clone();
         self.store.start_ttls(self.now);
@@ -431,6 +450,7 @@ impl Change<'_> {
                 self.notice(number);
             }
         }
+        self.autopilot_later();
         format!("{node} leads")
     }
 
@@ -464,13 +484,14 @@ impl Change<'_> {
             member.runs = false;
             member.has_failed = true;
             member.has_left = true;
+            member.votes = false;
         });
     }
 
-    /// Marks an agent as failed or alive, if that is new and there is a leader to write it.
+    /// Marks an agent as failed or alive, if that is new and there is a leader to write it. A leader takes itself for alive.
     fn notice(&mut self, agent: usize) -> Option<String> {
         let cluster = &mut self.store.cluster;
-        let has_failed = !cluster.is_connected(agent);
+        let has_failed = !cluster.is_connected(agent) && cluster.leader != Some(agent);
         let has_leader = cluster.leader.is_some();
         let member = &mut cluster.members[agent];
         let leaves = has_failed && member.is_to_leave && !member.has_left;
@@ -479,6 +500,12 @@ impl Change<'_> {
         }
         member.has_failed = has_failed;
         member.has_left |= leaves;
+        member.votes &= !leaves;
+        if !has_failed {
+            member.alive = self.now;
+        }
+        self.autopilot_later();
+        let member = &self.store.cluster.members[agent];
         let node = member.node.clone();
         if leaves {
             self.deregister(&Deregistration::Node(node.clone()));

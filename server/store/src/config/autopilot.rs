@@ -1,4 +1,4 @@
-//! The settings of autopilot, which a lone server keeps and does not need (operator.md 1).
+//! The settings of autopilot, which a lone server keeps and does not need (operator.md 1, cluster.md 2.7).
 
 use std::convert::Infallible;
 
@@ -16,7 +16,7 @@ const MILLISECOND: i64 = 1_000_000;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct AutopilotSettings {
-    /// Whether dead servers are removed when new ones come.
+    /// Whether dead servers are removed.
     pub cleanup_dead_servers: bool,
     /// How long a healthy server may be out of contact.
     pub last_contact_threshold_ns: i64,
@@ -114,6 +114,7 @@ impl Command for AutopilotWrite {
             create_index: current.create_index,
             modify_index: change.index,
         });
+        change.autopilot_later();
         Ok(true)
     }
 }
@@ -135,7 +136,7 @@ impl Read for AutopilotInfo {
 }
 
 impl Store {
-    fn autopilot_row(&self) -> AutopilotRow {
+    pub(crate) fn autopilot_row(&self) -> AutopilotRow {
         self.autopilot.clone().unwrap_or_default()
     }
 }

@@ -131,8 +131,11 @@ fn stable_since(request: &Request) -> i128 {
 
 /// Returns how many of these servers may fail before the others have no quorum.
 fn failure_tolerance(store: &Store, servers: &[usize]) -> usize {
-    let healthy = servers.iter().filter(|server| is_healthy(store, **server));
-    healthy.count().saturating_sub(servers.len() / 2 + 1)
+    let voters = servers
+        .iter()
+        .filter(|server| store.cluster().votes(**server));
+    let healthy = voters.clone().filter(|server| is_healthy(store, **server));
+    healthy.count().saturating_sub(voters.count() / 2 + 1)
 }
 
 fn is_healthy(store: &Store, server: usize) -> bool {
@@ -165,7 +168,7 @@ fn health(request: &Request) -> Result<Reply, Failure> {
             "LastTerm" => 2,
             "LastIndex" => store.applied().0,
             "Healthy" => is_healthy,
-            "Voter" => true,
+            "Voter" => store.cluster().votes(agent),
             "StableSince" => time::format(since - since.rem_euclid(SECOND)),
         }
     });
@@ -179,7 +182,7 @@ fn health(request: &Request) -> Result<Reply, Failure> {
     Ok(Reply::json(request, &health))
 }
 
-/// Shows what autopilot knows of the servers, which all vote.
+/// Shows what autopilot knows of the servers.
 fn state(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     request.authorize()?;
@@ -187,6 +190,11 @@ fn state(request: &Request) -> Result<Reply, Failure> {
     let leader = store.cluster().last_leader();
     let servers = request.context.servers().map(|(agent, config)| {
         let (id, is_healthy) = (store.agent(agent).node_id(), is_healthy(&store, agent));
+        let status = match store.cluster().votes(agent) {
+            true if agent == leader => "leader",
+            true => "voter",
+            false => "non-voter",
+        };
         let server = object! {
             "ID" => id.clone(),
             "Name" => &config.node_name,
@@ -199,15 +207,20 @@ fn state(request: &Request) -> Result<Reply, Failure> {
             "Healthy" => is_healthy,
             "StableSince" => time::format(stable_since(request)),
             "ReadReplica" => false,
-            "Status" => if agent == leader { "leader" } else { "voter" },
+            "Status" => status,
             "Meta" => config.whole_node_meta(),
             "NodeType" => "voter",
         };
         (id, server)
     });
     let servers: Vec<_> = servers.collect();
-    let voters: Vec<_> = servers.iter().map(|(id, _)| id.clone()).collect();
     let numbers: Vec<usize> = request.context.servers().map(|(agent, _)| agent).collect();
+    let voters = numbers
+        .iter()
+        .filter(|server| store.cluster().votes(**server));
+    let voters: Vec<_> = voters
+        .map(|server| store.agent(*server).node_id())
+        .collect();
     let tolerance = failure_tolerance(&store, &numbers);
     let state = object! {
         "Healthy" => numbers.iter().all(|server| is_healthy(&store, *server)),

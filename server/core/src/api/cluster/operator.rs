@@ -39,7 +39,7 @@ const NO_PEER: &str =
 /// Both are given.
 const TWO_PEERS: &str = "Must specify only one of ?id or ?address";
 
-/// Lists the servers of the cluster, which all vote.
+/// Lists the servers of the cluster.
 pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
     request.check_read()?;
     request.authorize()?;
@@ -51,7 +51,7 @@ pub(crate) fn raft_configuration(request: &Request) -> Result<Reply, Failure> {
             "Address" => config.rpc_address(),
             "Leader" => store.cluster().leader() == Some(agent),
             "ProtocolVersion" => "3",
-            "Voter" => true,
+            "Voter" => store.cluster().votes(agent),
             "LastIndex" if request.has(Behaviour::RaftLastIndex) => store.applied().0,
         }
     });
