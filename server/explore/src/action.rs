@@ -57,6 +57,8 @@ pub enum Action {
     CutAgent(Contender, Option<Duration>),
     /// The process of that agent stands still for a time: it answers nothing, and the other agents lose it.
     PauseAgent(Contender, Duration),
+    /// The process of that agent is killed, and started again after a time with the data that it had.
+    RestartAgent(Contender, Duration),
     /// That agent applies nothing for a time, so that its responses to `?stale` grow old.
     LagAgent(Contender, Duration),
 }
@@ -91,6 +93,7 @@ const SOURCES: &[(&str, &str)] = &[
     ("restart", "the client's machine"),
     ("cut-agent", "cluster.md 2.2, 2.5"),
     ("pause-agent", "cluster.md 2.3"),
+    ("restart-agent", "cluster.md 2.2, 2.4, 3.1"),
     ("lag-agent", "cluster.md 1.4, 4.9"),
 ];
 
@@ -133,7 +136,7 @@ impl Action {
     pub fn is_of_agent(&self) -> bool {
         matches!(
             self,
-            Self::CutAgent(..) | Self::PauseAgent(..) | Self::LagAgent(..)
+            Self::CutAgent(..) | Self::PauseAgent(..) | Self::RestartAgent(..) | Self::LagAgent(..)
         )
     }
 
@@ -165,6 +168,7 @@ impl Action {
             Self::Restart(..) => "restart",
             Self::CutAgent(..) => "cut-agent",
             Self::PauseAgent(..) => "pause-agent",
+            Self::RestartAgent(..) => "restart-agent",
             Self::LagAgent(..) => "lag-agent",
         }
     }
@@ -181,6 +185,7 @@ impl Action {
             Self::Restart(one, lasts) => Self::Restart(change(one), lasts),
             Self::CutAgent(one, lasts) => Self::CutAgent(change(one), lasts),
             Self::PauseAgent(one, lasts) => Self::PauseAgent(change(one), lasts),
+            Self::RestartAgent(one, lasts) => Self::RestartAgent(change(one), lasts),
             Self::LagAgent(one, lasts) => Self::LagAgent(change(one), lasts),
             other => other,
         }
@@ -198,6 +203,7 @@ impl Action {
             | Self::Restart(one, _)
             | Self::CutAgent(one, _)
             | Self::PauseAgent(one, _)
+            | Self::RestartAgent(one, _)
             | Self::LagAgent(one, _) => Some(*one),
             _ => None,
         }
@@ -212,6 +218,7 @@ impl Action {
             | Self::Pause(_, lasts)
             | Self::Restart(_, lasts)
             | Self::PauseAgent(_, lasts)
+            | Self::RestartAgent(_, lasts)
             | Self::LagAgent(_, lasts) => Some(*lasts),
             Self::Silence(_, lasts) | Self::Cut(_, lasts) | Self::CutAgent(_, lasts) => *lasts,
             _ => None,
@@ -230,6 +237,7 @@ impl Action {
             Self::Restart(one, _) => Self::Restart(*one, lasts),
             Self::CutAgent(one, Some(_)) => Self::CutAgent(*one, Some(lasts)),
             Self::PauseAgent(one, _) => Self::PauseAgent(*one, lasts),
+            Self::RestartAgent(one, _) => Self::RestartAgent(*one, lasts),
             Self::LagAgent(one, _) => Self::LagAgent(*one, lasts),
             _ => return None,
         })
@@ -292,6 +300,7 @@ impl FromStr for Action {
             ["cut-agent", one] => Self::CutAgent(one.parse()?, None),
             ["cut-agent", one, lasts] => Self::CutAgent(one.parse()?, Some(duration(lasts)?)),
             ["pause-agent", one, lasts] => Self::PauseAgent(one.parse()?, duration(lasts)?),
+            ["restart-agent", one, lasts] => Self::RestartAgent(one.parse()?, duration(lasts)?),
             ["lag-agent", one, lasts] => Self::LagAgent(one.parse()?, duration(lasts)?),
             _ => return Err(unknown()),
         })
@@ -341,6 +350,7 @@ mod tests {
             "cut-agent a",
             "cut-agent a 8s",
             "pause-agent b 8s",
+            "restart-agent a 2s",
             "lag-agent c 2s",
         ];
         let mut named: Vec<&str> = Vec::new();

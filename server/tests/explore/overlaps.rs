@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use proconsul::explore::{Contender, Explore, Schedule};
+use proconsul_client::NewSession;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::contenders::{SECOND, client};
 
@@ -59,4 +60,39 @@ fn a_contender_that_is_killed_twice_starts_once_when_both_are_over() {
     });
     // One of them is that of the run without faults.
     assert_eq!(starts.load(Ordering::Relaxed), 3);
+}
+
+#[test]
+fn an_agent_that_is_killed_twice_is_back_when_both_are_over() {
+    let schedule =
+        "contenders 1\nagents 3\na renew 1: restart-agent a 5s\na renew 1: restart-agent a 20s\n";
+    let schedule: Schedule = schedule.parse().expect("a schedule");
+    let renewed = Arc::new(Mutex::new(Vec::new()));
+    let told = Arc::clone(&renewed);
+    let explore = Explore::new().agents(3).length(60 * SECOND);
+    let _judged = explore.replay(&schedule, 1, move |contender| {
+        let told = Arc::clone(&told);
+        async move {
+            let client = client(&contender, SECOND);
+            let new = NewSession::new();
+            let session = client.sessions().create(&new).await.expect("it lives");
+            told.lock().expect("nobody panics").clear();
+            let begun = Instant::now();
+            loop {
+                let renewed = client.sessions().renew(&session).await;
+                let lives = renewed.map(|session| session.is_some()).ok();
+                let at = begun.elapsed().as_secs();
+                told.lock().expect("nobody panics").push((at, lives));
+                sleep(SECOND).await;
+            }
+        }
+    });
+    let renewed = renewed.lock().expect("nobody panics");
+    let away = renewed.iter().filter(|(_, lives)| lives.is_none());
+    let away: Vec<u64> = away.map(|(at, _)| *at).collect();
+    assert!(away.len() > 10, "{renewed:?}");
+    assert!(away.iter().all(|at| *at <= 21), "{renewed:?}");
+    // Its node has failed meanwhile.
+    let last = renewed.last().map(|(_, lives)| *lives);
+    assert_eq!(last, Some(Some(false)), "{renewed:?}");
 }

@@ -196,7 +196,7 @@ impl AgentHandle {
     /// # Errors
     /// As `Server::refuse_connections`.
     pub async fn kill_async(&self) -> Result<(), ListenerError> {
-        self.change("is killed", ClusterCommand::Run(self.number, false));
+        self.run(false);
         self.controls.open(self.number, false).await
     }
 
@@ -205,8 +205,14 @@ impl AgentHandle {
     /// # Errors
     /// As `Server::accept_connections`.
     pub async fn start_async(&self) -> Result<(), ListenerError> {
-        self.change("is started", ClusterCommand::Run(self.number, true));
+        self.run(true);
         self.controls.open(self.number, true).await
+    }
+
+    /// Ends its process for the other agents, or starts it again. What its clients see is the caller's to do.
+    pub fn run(&self, runs: bool) {
+        let what = if runs { "is started" } else { "is killed" };
+        self.change(what, ClusterCommand::Run(self.number, runs));
     }
 
     fn change(&self, what: &str, command: ClusterCommand) {

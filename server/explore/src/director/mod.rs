@@ -76,6 +76,7 @@ enum End {
     Restart(Contender),
     CutAgent(Contender),
     PauseAgent(Contender),
+    RestartAgent(Contender),
     LagAgent(Contender),
     Wake,
     NewLeader,
@@ -251,6 +252,15 @@ impl Stage {
                 self.agent(*one).pause();
                 ends(*lasts, End::PauseAgent(*one));
             }
+            Action::RestartAgent(one, lasts) => {
+                let mut state = self.state.lock();
+                let of = &mut state.contenders[one.index()];
+                of.cuts += 1;
+                of.agent_kills += 1;
+                drop(state);
+                self.agent(*one).run(false);
+                ends(*lasts, End::RestartAgent(*one));
+            }
             Action::LagAgent(one, lasts) => {
                 self.state.lock().contenders[one.index()].agent_lags += 1;
                 self.agent(*one).lag(Lag::Hold);
@@ -340,6 +350,12 @@ impl Stage {
                     }
                     self.agent_is_back(one);
                 }
+                End::RestartAgent(one) => {
+                    self.state.lock().contenders[one.index()].cuts -= 1;
+                    if self.was_last(one, |of| &mut of.agent_kills) {
+                        self.agent(one).run(true);
+                    }
+                }
                 End::LagAgent(one) => {
                     if self.was_last(one, |of| &mut of.agent_lags) {
                         self.agent(one).lag(Lag::NextMessage);
@@ -393,6 +409,7 @@ impl fmt::Display for End {
             Self::Restart(one) => write!(formatter, "the restart of {one}"),
             Self::CutAgent(one) => write!(formatter, "the cut of the agent of {one}"),
             Self::PauseAgent(one) => write!(formatter, "the pause of the agent of {one}"),
+            Self::RestartAgent(one) => write!(formatter, "the restart of the agent of {one}"),
             Self::LagAgent(one) => write!(formatter, "the lag of the agent of {one}"),
             Self::Wake => formatter.write_str("the time before a wake without a change"),
             Self::NewLeader => formatter.write_str("the loss of the leader"),

@@ -54,6 +54,7 @@ pub(super) struct Of {
     /// How many actions keep its agent from the others, make it stand still and keep it from applying entries.
     pub(super) agent_away: u32,
     pub(super) agent_pauses: u32,
+    pub(super) agent_kills: u32,
     pub(super) agent_lags: u32,
     /// Whether a request of it waits until the world has acted.
     pub(super) waits: bool,

@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How long there is no leader after [`Action::LoseLeader`].
 const NO_LEADER: Duration = Duration::from_secs(3);
+/// For how long after its return a server that autopilot has removed does not vote, at most.
+const NO_VOTE: Duration = Duration::from_secs(21);
 
 impl<'a> Story<'a> {
     pub(super) fn requested(&mut self, event: &Event, mut call: Call) {
@@ -105,7 +107,9 @@ impl<'a> Story<'a> {
             }
             Action::LagAgent(one, lasts) => self.apart.push((one, lasting(Some(lasts)))),
             Action::CutAgent(one, lasts) => self.agent_lost(one, lasting(lasts)),
-            Action::PauseAgent(one, lasts) => self.agent_lost(one, lasting(Some(lasts))),
+            Action::PauseAgent(one, lasts) | Action::RestartAgent(one, lasts) => {
+                self.agent_lost(one, lasting(Some(lasts)));
+            }
             Action::LoseLeader => self.outages.push(lasting(Some(NO_LEADER))),
             // The token may be everybody's.
             Action::RevokeToken => self.outages.push(whole),
@@ -117,8 +121,8 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// The agent of a contender is away. It may be the leader; and together with another one that is away, the rest may be too few
-    /// to have one.
+    /// The agent of a contender is away. It may be the leader; and together with another one that is away, or does not vote again yet,
+    /// the rest may be too few to have one.
     fn agent_lost(&mut self, one: Contender, span: Span) {
         let until = |end: At| end.saturating_add(nanos(NO_LEADER));
         self.outages.push(Span {
@@ -126,10 +130,11 @@ impl<'a> Story<'a> {
             to: until(span.from),
         });
         let others = self.agents_lost.iter();
-        let others = others.filter(|(other, lost)| *other != one && lost.overlaps(span));
+        let votes_again = |lost: &Span| lost.to.saturating_add(nanos(NO_VOTE));
+        let others = others.filter(|(other, lost)| *other != one && votes_again(lost) > span.from);
         let both = others.map(|(_, lost)| Span {
             from: span.from,
-            to: until(span.to.min(lost.to)),
+            to: until(span.to.max(lost.to)),
         });
         self.outages.extend(both);
         self.agents_lost.push((one, span));

@@ -163,6 +163,7 @@ fn actions(place: Place, lengths: &[Duration], has_own_agent: bool) -> Vec<Actio
             Action::Restart(one, *length),
             Action::CutAgent(one, Some(*length)),
             Action::PauseAgent(one, *length),
+            Action::RestartAgent(one, *length),
             Action::LagAgent(one, *length),
         ]);
     }

@@ -96,6 +96,7 @@ fn of_agents(seen: &Seen<'_>, ttl: Duration, lock_delay: Duration) -> Vec<Option
     vec![
         seen.of([(any, Action::CutAgent(holder, Some(beyond)))]),
         seen.of([(any, Action::PauseAgent(holder, beyond))]),
+        seen.of([(any, Action::RestartAgent(holder, beyond))]),
         seen.of([(any, Action::CutAgent(holder, None))]),
         // hashicorp/consul#3975: a server that is late has nothing, and its client believes it.
         seen.of([(watch, Action::LagAgent(waiter, beyond))]),

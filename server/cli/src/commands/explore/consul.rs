@@ -143,7 +143,10 @@ fn impossible(action: &Action) -> Option<&'static str> {
             "a Consul of one server leads as long as it runs, and no request changes that"
         }
         Action::ChangeLeader { .. } => "a Consul of one server has no other that could lead",
-        Action::CutAgent(..) | Action::PauseAgent(..) | Action::LagAgent(..) => ONE_AGENT,
+        Action::CutAgent(..)
+        | Action::PauseAgent(..)
+        | Action::RestartAgent(..)
+        | Action::LagAgent(..) => ONE_AGENT,
         Action::Rebuild => "a Consul that runs keeps its indexes, and the data of others",
         Action::Wake => {
             "a query that blocks on an existing key is answered when that changes, and no request changes when it is answered without"

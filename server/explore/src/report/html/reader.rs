@@ -238,7 +238,9 @@ impl Reader<'_> {
             Action::Restart(one, lasts) => (Trouble::Stopped, one, Some(lasts)),
             Action::Silence(one, lasts) => (Trouble::Silent, one, lasts),
             Action::CutAgent(one, lasts) => (Trouble::AgentAway, one, lasts),
-            Action::PauseAgent(one, lasts) => (Trouble::AgentAway, one, Some(lasts)),
+            Action::PauseAgent(one, lasts) | Action::RestartAgent(one, lasts) => {
+                (Trouble::AgentAway, one, Some(lasts))
+            }
             Action::LagAgent(one, lasts) => (Trouble::AgentLate, one, Some(lasts)),
             Action::Cut(one, lasts) => (Trouble::Cut, one, lasts),
             Action::LoseLeader => {
