@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use super::flaw::{Flaw, HIGHEST, all_different};
 use super::whole::Image;
-use crate::Index;
 use crate::kv::lock_delay::LONGEST;
 use crate::session::id::SessionId;
 use crate::timestamp::Timestamp;
+use crate::{AgentImage, Index};
 
 impl Image {
     /// Checks that a store can be in this state.
@@ -24,7 +24,8 @@ impl Image {
         self.check_events()?;
         self.check_config()?;
         self.acl.check()?;
-        self.agent.check()
+        self.agent.check()?;
+        self.other_agents.iter().try_for_each(AgentImage::check)
     }
 
     fn check_indexes(&self) -> Result<(), Flaw> {

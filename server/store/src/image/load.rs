@@ -20,7 +20,7 @@ use crate::ordered::OrderedMap;
 use crate::session::id::SessionId;
 use crate::session::{SessionRow, SessionTable};
 use crate::timestamp::Timestamp;
-use crate::{Agent, Store};
+use crate::{Agent, AgentImage, Store};
 use std::sync::Arc;
 
 impl Store {
@@ -63,6 +63,7 @@ impl Store {
                 .collect(),
             events_fired: self.events.fired,
             agent: self.agent.image(),
+            other_agents: self.others.iter().map(Agent::image).collect(),
             acl: self.acl.image(),
             coordinates: self.catalog.coordinates.image(),
             autopilot: self.autopilot,
@@ -130,7 +131,7 @@ impl Store {
                 ..services(image.services)
             },
             agent: Agent::of(image.agent, &self.agent),
-            others: self.others.clone(),
+            others: others(image.other_agents, &self.others),
             cluster: self.cluster.clone(),
             prepared_queries: prepared_queries(image.prepared_queries, indexes),
             events: Events {
@@ -176,6 +177,17 @@ fn owned<K: Ord + Clone, V: Clone, S>(map: &OrderedMap<K, V, S>) -> Vec<(K, V)> 
 fn by_name<K: Ord + Clone, R>(rows: Vec<Arc<R>>, name: impl Fn(&R) -> K) -> OrderedMap<K, Arc<R>> {
     let rows = rows.into_iter();
     rows.map(|row| (name(&row), row)).collect()
+}
+
+/// Returns the other agents with the state that is saved of them.
+fn others(images: Vec<AgentImage>, own: &[Agent]) -> Vec<Agent> {
+    let saved = images.into_iter().map(Some).chain(std::iter::repeat(None));
+    let others = own.iter().zip(saved);
+    let other = |(own, image): (&Agent, Option<AgentImage>)| match image {
+        Some(image) => Agent::of(image, own),
+        None => own.clone(),
+    };
+    others.map(other).collect()
 }
 
 fn lock_delays(image: &[(Key, Timestamp)]) -> LockDelays {

@@ -52,6 +52,8 @@ pub struct Image {
     pub events_fired: u64,
     /// The agent's own services and checks.
     pub agent: AgentImage,
+    /// Those of the other agents, in the order of their numbers.
+    pub other_agents: Vec<AgentImage>,
     /// The tables of ACLs.
     pub acl: AclImage,
     /// The coordinates of nodes.

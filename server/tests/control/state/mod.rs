@@ -1,5 +1,6 @@
 //! The state without HTTP, and going back.
 
+mod agents;
 mod dump;
 mod indexes;
 mod start_data;

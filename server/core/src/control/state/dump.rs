@@ -89,6 +89,10 @@ pub(in crate::control) struct StateDump {
     /// The agent's own services and checks, and when it does what.
     #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
     agent: AgentImage,
+    /// Those of the other agents, in the order of their numbers, of which the server must have as many. Left out where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "control-http", schemars(with = "Vec<Row>"))]
+    other_agents: Vec<AgentImage>,
     /// The policies, roles, tokens, auth methods and binding rules. Left out where ACLs are off.
     #[serde(default, skip_serializing_if = "AclImage::is_empty")]
     #[cfg_attr(feature = "control-http", schemars(with = "Row"))]
@@ -123,7 +127,7 @@ pub enum LoadError {
     Format(u64),
     /// The state is of a server that is set up differently.
     OtherServer {
-        /// What differs: `version`, `node` or `datacenter`.
+        /// What differs: `version`, `node`, `datacenter`, or how many `agents`.
         what: &'static str,
         /// The value in the state.
         of_state: String,
@@ -200,6 +204,7 @@ impl Controls {
             version: self.version,
             node: &self.node_name,
             datacenter: &self.datacenter,
+            agents: self.names.len(),
         }
     }
 }
@@ -276,6 +281,7 @@ struct Origin<'a> {
     version: Version,
     node: &'a str,
     datacenter: &'a str,
+    agents: usize,
 }
 
 impl<'a> Origin<'a> {
@@ -284,6 +290,7 @@ impl<'a> Origin<'a> {
             version: config.version,
             node: &config.node_name,
             datacenter: &config.datacenter,
+            agents: config.agents.total(),
         }
     }
 
@@ -293,6 +300,10 @@ impl<'a> Origin<'a> {
         same("version", &state.version, &self.version.to_string())?;
         same("node", &state.node, self.node)?;
         same("datacenter", &state.datacenter, self.datacenter)?;
+        if !state.other_agents.is_empty() {
+            let agents = state.other_agents.len() + 1;
+            same("agents", &agents.to_string(), &self.agents.to_string())?;
+        }
         Ok(state.into_image())
     }
 
@@ -327,6 +338,7 @@ impl StateDump {
             events: all(image.events),
             events_fired: image.events_fired,
             agent: image.agent,
+            other_agents: image.other_agents,
             acl: image.acl,
             coordinates: image.coordinates,
             autopilot: image.autopilot,
@@ -360,6 +372,7 @@ impl StateDump {
             events: all(self.events),
             events_fired: self.events_fired,
             agent: self.agent,
+            other_agents: self.other_agents,
             acl: self.acl,
             coordinates: self.coordinates,
             autopilot: self.autopilot,
