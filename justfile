@@ -43,7 +43,7 @@ deny:
 features:
     for feature in $(sed -n 's/^default = \[\(.*\)\]/\1/p' server/Cargo.toml | tr -d '",'); do cargo clippy -p proconsul --lib --no-default-features --features "$feature" -- -D warnings || exit 1; done
 
-# Checks the crates for Windows, macOS and WebAssembly on any machine.
+# Checks the crates for Windows and macOS on any machine.
 elsewhere:
     server/packaging/binary/check-elsewhere
 
