@@ -114,7 +114,7 @@ fn unknown_holders(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Findin
                 continue;
             };
             let text = format!(
-                "nobody leads: {by} has held {:?} since {:.3}s, and no contender has believed since {:.3}s that it holds a lock",
+                "{by} has held {:?} since {:.3}s, and no contender has believed since {:.3}s that it holds a lock",
                 hold.key,
                 seconds(hold.span.from),
                 seconds(part.from),

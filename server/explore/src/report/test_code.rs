@@ -17,7 +17,7 @@ proconsul_engine::named! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[non_exhaustive]
     pub enum Language {
-        Rust "rust" "Rust, with the contenders as tasks of the test.",
+        Rust "rust" "Rust, with the contenders as tasks of the test, or as processes, as they were in the search.",
         Go "go" "Go, with the contenders as processes.",
         Python "python" "Python with pytest, with the contenders as processes.",
         Shell "shell" "A POSIX shell, with the contenders as processes.",
@@ -26,14 +26,15 @@ proconsul_engine::named! {
 
 /// Returns a test that replays what was found: it fails until the program is mended. `None` if nothing is broken.
 ///
-/// The test in Rust calls `contend`, the function that `proconsul::explore::Explore::search` was given. The others run
-/// `proconsul explore --replay FILE` with these words behind it: flags, `--`, and the program. If there are none, these are the
+/// If the contenders were tasks, the test in Rust calls `contend`, the function that `proconsul::explore::Explore::search` was given.
+/// The others run `proconsul explore --replay FILE` with these words behind it: flags, `--`, and the program. If there are none, these are the
 /// run's `--guard`, and `./my-worker` as the program.
 #[must_use]
 pub fn test_code(report: &Report, language: Language, words: &[String]) -> Option<String> {
     let broken = report.broken.as_ref()?;
     Some(match language {
-        Language::Rust => rust(report, broken),
+        Language::Rust if report.options.is_exact => rust_in_process(report, broken),
+        Language::Rust => rust(broken, words),
         Language::Go => go(broken, words),
         Language::Python => python(broken, words),
         Language::Shell => shell(broken, words),
@@ -52,7 +53,7 @@ impl Language {
     }
 }
 
-fn rust(report: &Report, broken: &Broken) -> String {
+fn rust_in_process(report: &Report, broken: &Broken) -> String {
     let property = broken.finding.property;
     let name = property.name().replace('-', "_");
     let limits = &report.options.limits;
@@ -85,6 +86,35 @@ fn {name}_is_not_broken() {{
         slack = limits.slack.as_millis(),
         bound = limits.bound.as_millis(),
         seed = broken.seed,
+    )
+}
+
+fn rust(broken: &Broken, words: &[String]) -> String {
+    let name = broken.finding.property.name().replace('-', "_");
+    let arguments = arguments(broken, words, "&file", |word| format!("{word:?}"));
+    let [program, explore, replay, file, rest @ ..] = &arguments[..] else {
+        unreachable!("it has these words at least");
+    };
+    format!(
+        "use std::process::Command;
+
+{comment}const SCHEDULE: &str = \"\\
+{schedule}\";
+
+#[test]
+fn {name}_is_not_broken() {{
+    let file = std::env::temp_dir().join(\"{name}.txt\");
+    std::fs::write(&file, SCHEDULE).expect(\"it is written\");
+    let mut replay = Command::new({program});
+    replay.args([{explore}, {replay}]).arg({file}).args([{rest}]);
+    let output = replay.output().expect(\"proconsul is on the PATH\");
+    let said = [output.stdout, output.stderr].concat();
+    assert!(output.status.success(), \"{{}}\", String::from_utf8_lossy(&said));
+}}
+",
+        comment = comment("//", broken),
+        schedule = broken.schedule,
+        rest = rest.join(", "),
     )
 }
 
@@ -254,8 +284,11 @@ mod tests {
         broken.schedule.decisions.extend(vec![decision; 3]);
         broken.finding.text = "word ".repeat(200);
         let schedule = broken.schedule.clone();
-        for language in Language::ALL {
-            let code = test_code(&report, *language, &[]).expect("it is broken");
+        let mut by_process = report.clone();
+        by_process.options.is_exact = false;
+        let each = Language::ALL.iter().map(|language| (&report, language));
+        for (report, language) in each.chain([(&by_process, &Language::Rust)]) {
+            let code = test_code(report, *language, &[]).expect("it is broken");
             assert!(code.lines().count() < 30, "{code}");
             let (_, after) = code
                 .split_once("contenders 2")
@@ -280,6 +313,13 @@ mod tests {
         );
         assert!(code(Language::Python).contains(quoted));
         assert!(code(Language::Rust).contains(&format!(".guard({quoted})")));
+        let mut by_process = samples::broken();
+        by_process.options.is_exact = false;
+        let rust = test_code(&by_process, Language::Rust, &[]).expect("it is broken");
+        assert!(
+            rust.contains(&format!("[\"--guard\", {quoted}, \"--\", \"./my-worker\"]")),
+            "{rust}"
+        );
         let shell = code(Language::Shell);
         assert!(
             shell.contains(r#"--guard 'work'\''$(x)"\`</' -- ./my-worker"#),

@@ -211,7 +211,7 @@ fn a_holder_knows_that_it_holds_the_lock() {
     says(
         &renewed,
         NobodyLeads,
-        "nobody-leads: at 12.000s nobody leads: a has held \"lock\" since 0.000s, and no contender has believed since 0.000s \
+        "nobody-leads: at 12.000s a has held \"lock\" since 0.000s, and no contender has believed since 0.000s \
          that it holds a lock",
     );
     is_right(&format!("{renewed}\n11 a again lock s1\n11 a holds"));

@@ -139,6 +139,12 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
+/// Returns the same for a program, which keeps its tabs: it is to be copied.
+pub(super) fn escaped_code(code: &str) -> String {
+    let parts: Vec<String> = code.split('\t').map(escaped).collect();
+    parts.join("\t")
+}
+
 /// Returns the first letters of a text, and a mark where there are more.
 pub(super) fn clipped(text: &str, most: usize) -> String {
     let mut letters = text.chars();

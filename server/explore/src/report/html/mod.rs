@@ -21,7 +21,7 @@ use super::{Report, in_runs};
 use crate::judge::Finding;
 use crate::schedule::Schedule;
 use crate::search::Broken;
-use frame::{count, escaped, put};
+use frame::{count, escaped, escaped_code, put};
 
 const STYLE: &str = include_str!("style.css");
 /// The icon of the web UI.
@@ -322,7 +322,7 @@ fn put_replay(page: &mut String, report: &Report, broken: &Broken, words: &[Stri
             escaped(&broken.schedule.to_string()),
             escaped(&replay_command(broken, words, "schedule.txt")),
         );
-        &[Language::Go, Language::Python, Language::Shell]
+        Language::ALL
     };
     for language in languages {
         let code = test_code(report, *language, words).unwrap_or_default();
@@ -331,7 +331,7 @@ fn put_replay(page: &mut String, report: &Report, broken: &Broken, words: &[Stri
         put!(
             page,
             "<details{open}><summary>{name}</summary><pre>{}</pre></details>\n",
-            escaped(&code)
+            escaped_code(&code)
         );
     }
     *page += "</section>\n";

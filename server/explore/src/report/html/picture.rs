@@ -220,22 +220,33 @@ fn draw_hold(svg: &mut String, hold: &Hold, at: (f64, f64, f64), line: Option<f6
     *svg += "</g>";
 }
 
-/// Draws why holders lost the key. The newest reasons come first where there is no room for all.
+/// Draws why holders lost the key, before the moment or, at the left edge, after it. The newest reasons come first where there is no
+/// room for all.
 fn draw_ends(svg: &mut String, frame: Frame, holds: &[Hold], y: f64) {
     let mut room = f64::INFINITY;
     let over = holds.iter().rev().filter(|hold| hold.is_over);
     for hold in over.filter(|hold| frame.shows(hold.span.to)) {
         let x = frame.x(hold.span.to);
         let text = in_short(&hold.why);
-        if x > room {
+        let width = text.len() as f64 * LETTER + 12.0;
+        let is_before = x - width >= LEFT;
+        let (from, to) = if is_before {
+            (x - width, x)
+        } else {
+            (x, x + width)
+        };
+        if to > room {
             continue;
         }
-        room = x - text.len() as f64 * LETTER - 12.0;
+        room = from;
         let y = y + LOCK - 9.0;
+        let (class, at) = match is_before {
+            true => ("cause", x - 5.0),
+            false => ("cause after", x + 4.0),
+        };
         put!(
             svg,
-            "<text class=\"cause\" x=\"{:.1}\" y=\"{y}\">{}</text>",
-            x - 5.0,
+            "<text class=\"{class}\" x=\"{at:.1}\" y=\"{y}\">{}</text>",
             escaped(&text)
         );
         put!(

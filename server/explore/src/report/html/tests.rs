@@ -129,6 +129,18 @@ fn the_lock_has_its_holders_its_lock_delay_and_its_rejected_acquire() {
 }
 
 #[test]
+fn why_a_lock_was_lost_at_the_left_edge_stands_after_the_moment() {
+    let mut report = samples::broken();
+    assert!(html(&report).contains("class=\"cause\""));
+    let broken = report.broken.as_mut().expect("it is broken");
+    let mut events = broken.run.events.iter_mut();
+    let released = events.find(|event| matches!(event.what, What::Released { .. }));
+    released.expect("a loses it").at = SECOND;
+    let page = html(&report);
+    assert!(page.contains("class=\"cause after\""), "{page}");
+}
+
+#[test]
 fn a_long_run_is_shown_from_what_led_to_the_finding() {
     let mut broken = broken();
     let later = |at: u64| at + 600 * SECOND;
@@ -214,7 +226,8 @@ fn how_to_run_it_again_depends_on_what_the_contenders_are() {
     let words = ["--", "./worker", "<&>"].map(str::to_owned);
     let of_command = html_of_command(&report, &words);
     assert!(of_command.contains("--replay schedule.txt -- ./worker &#39;&lt;&amp;&gt;&#39;"));
-    for name in ["Go", "Python", "Shell"] {
+    assert!(page.contains("\n\tfile := t.TempDir()"), "it can be copied");
+    for name in ["Rust", "Go", "Python", "Shell"] {
         assert!(
             page.contains(&format!("<summary>{name}</summary>")),
             "{name}"
