@@ -31,6 +31,8 @@ fn a_dead_server_is_removed_and_votes_again_when_it_has_been_back_for_a_while() 
     // Ten seconds after the leader was elected.
     server.advance(SECOND);
     assert_eq!(node().trim(), "null");
+    let said = server.history_text();
+    assert!(said.contains("autopilot has removed proconsul-1"), "{said}");
     assert_eq!(voters(&server, 0), [2, 0]);
     let refused = put(&server, 0, "/v1/session/create", NODE);
     assert_eq!(refused.body, "Missing node registration");

@@ -96,15 +96,15 @@ fn rust(broken: &Broken, words: &[String]) -> String {
         unreachable!("it has these words at least");
     };
     format!(
-        "use std::process::Command;
+        "use std::{{env, fs, process::Command}};
 
 {comment}const SCHEDULE: &str = \"\\
 {schedule}\";
 
 #[test]
 fn {name}_is_not_broken() {{
-    let file = std::env::temp_dir().join(\"{name}.txt\");
-    std::fs::write(&file, SCHEDULE).expect(\"it is written\");
+    let file = env::temp_dir().join(\"{name}.txt\");
+    fs::write(&file, SCHEDULE).expect(\"it is written\");
     let mut replay = Command::new({program});
     replay.args([{explore}, {replay}]).arg({file}).args([{rest}]);
     let output = replay.output().expect(\"proconsul is on the PATH\");

@@ -62,7 +62,8 @@ impl Change<'_> {
             let member = &mut self.store.cluster.members[agent];
             if member.is_dead(&settings) {
                 member.is_to_leave = true;
-                done.extend(self.notice(agent));
+                let removed = format!("autopilot has removed {}", member.node);
+                done.extend(self.notice(agent).map(|_| removed));
             } else if member.is_candidate() && self.now.since(member.alive) >= stable {
                 member.votes = true;
                 done.push(format!("{} votes", member.node));
