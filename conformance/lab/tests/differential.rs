@@ -57,10 +57,10 @@ fn one(address: Address, node: String) -> Side {
     Side { agents }
 }
 
-/// Three servers and a client agent.
+/// Three servers.
 fn cluster(version: Version) -> (proconsul::Server, Side) {
     let builder = proconsul::Server::builder().version(version);
-    let server = builder.agents_and_clients(3, 1).start();
+    let server = builder.agents(3).start();
     let server = server.expect("the emulator starts");
     let agent = |number| {
         let agent = server.agent(number);
@@ -68,7 +68,7 @@ fn cluster(version: Version) -> (proconsul::Server, Side) {
         let node = agent.name().to_owned();
         sequence::Agent { address, node }
     };
-    let agents = (0..4).map(agent).collect();
+    let agents = (0..3).map(agent).collect();
     (server, Side { agents })
 }
 

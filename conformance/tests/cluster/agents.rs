@@ -150,7 +150,7 @@ impl Cluster {
         }
     }
 
-    /// Tells autopilot whether to remove dead servers. Of both it does not unless it is told to.
+    /// Switches on or off that autopilot removes dead servers. It is off on both clusters when they start.
     pub(crate) fn remove_dead_servers(&self, removes: bool) {
         let settings = format!(
             r#"{{"CleanupDeadServers":{removes},"LastContactThreshold":"200ms","MaxTrailingLogs":250,"ServerStabilizationTime":"10s"}}"#
@@ -366,7 +366,7 @@ impl Cluster {
         self.until("it has no leader", || self.knows_none(leader));
     }
 
-    /// An agent without a leader waits for one in vain.
+    /// Checks that an agent without a leader refuses a write after 7 s.
     pub(crate) fn waits_in_vain(&self, agent: usize) {
         let begun = Stopwatch::start();
         let refused = self.put(agent, "/v1/kv/refused", "x");

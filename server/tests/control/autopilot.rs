@@ -1,13 +1,13 @@
 //! What autopilot does with servers that are away (cluster.md 2.7).
 
-use proconsul::Server;
+use proconsul::{Server, Version};
 
 use crate::agents::{cluster, get, put};
 use crate::support::SECOND;
 
 const NODE: &str = r#"{"Node":"proconsul-1"}"#;
 
-/// Tells autopilot whether to.
+/// Switches on or off that autopilot removes dead servers.
 pub(crate) fn remove_dead_servers(server: &Server, removes: bool) {
     let settings = format!(r#"{{"CleanupDeadServers":{removes},"ServerStabilizationTime":"10s"}}"#);
     let configured = put(server, 0, "/v1/operator/autopilot/configuration", &settings);
@@ -61,6 +61,22 @@ fn the_leader_is_not_replaced_while_one_of_two_voters_is_left() {
     server.start_agent(0).expect("its port is kept");
     server.advance(SECOND);
     assert_eq!(put(&server, 1, "/v1/kv/k", "x").body, "true");
+}
+
+/// Autopilot has a state from 1.9 on.
+#[test]
+fn a_server_without_a_vote_is_called_so() {
+    let builder = Server::builder().version(Version::V1_22_0).frozen();
+    let server = builder.agents(3).start().expect("free ports");
+    server.kill_agent(1).expect("it closes");
+    server.advance(10 * SECOND);
+    server.start_agent(1).expect("its port is kept");
+    let state = get(&server, 0, "/v1/operator/autopilot/state").body;
+    let count = |status: &str| state.matches(&format!("\"Status\":\"{status}\"")).count();
+    let counts = ["leader", "voter", "non-voter"].map(count);
+    assert_eq!(counts, [1, 1, 1], "{state}");
+    let (_, voters) = state.split_once("\"Voters\":[").expect("it lists them");
+    assert_eq!(voters.matches('-').count(), 2 * 4, "two ids: {state}");
 }
 
 /// A lone server leads, whoever it reaches.

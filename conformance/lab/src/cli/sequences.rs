@@ -16,8 +16,8 @@ use serde_json::{Value, json};
 /// Two targets and how much to play on them.
 #[derive(Debug, Args)]
 pub(super) struct Sequences {
-    /// One server: an address, a binary's path, or the word consul; a binary may be followed by arguments of its own, as with `diff` of the
-    /// suite. A cluster: the addresses of its servers with commas between.
+    /// An address, the path of a binary, or the word consul. Arguments for a binary stand behind it, as with `diff` of the suite. For a
+    /// cluster: the addresses of its servers, separated by commas.
     #[arg(value_name = "TARGET")]
     left: String,
     /// The other.
@@ -137,7 +137,7 @@ impl Sequences {
         let (left, right) = &sides[0];
         match (left.agents.len(), right.agents.len()) {
             (one, other) if one != other => {
-                return refused("the two clusters have not as many servers");
+                return refused("the two clusters have different numbers of servers");
             }
             (2.., _) if self.acl.is_some() => {
                 return refused("--acl plays on one server of each side, not on clusters");

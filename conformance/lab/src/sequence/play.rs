@@ -22,7 +22,7 @@ pub(super) const STALE_INDEX: u64 = 1;
 const WATCH: &str = "60s";
 pub(super) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One server that sequences are played on.
+/// One side that sequences are played on.
 pub(super) struct Player {
     /// Its agents, and a connection to each.
     agents: Vec<(Address, Connection)>,
@@ -162,11 +162,6 @@ impl Player {
         &self.agents[self.asked].0
     }
 
-    /// The agent after this one.
-    fn next(&self, agent: usize) -> usize {
-        (agent + 1) % self.agents.len()
-    }
-
     pub(super) fn root(&self) -> String {
         format!("/v1/kv/{}", self.prefix)
     }
@@ -274,7 +269,7 @@ impl Player {
                 .map_or_else(Outcome::Unreachable, |mut own| own.exchange(&request));
             recorder.heard(number, &outcome, Duration::ZERO);
         });
-        self.asked = self.next(self.asked);
+        self.asked = (self.asked + 1) % self.agents.len();
         self.fresh += 1;
         let value = format!("fresh {}", self.fresh);
         let path = self.path(key);

@@ -210,6 +210,7 @@ impl AgentHandle {
     }
 
     /// Ends its process for the other agents, or starts it again. What its clients see is the caller's to do.
+    #[doc(hidden)]
     pub fn run(&self, runs: bool) {
         let what = if runs { "is started" } else { "is killed" };
         self.change(what, ClusterCommand::Run(self.number, runs));

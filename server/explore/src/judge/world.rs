@@ -12,6 +12,8 @@ use std::time::Duration;
 
 /// How long there is no leader after [`Action::LoseLeader`].
 const NO_LEADER: Duration = Duration::from_secs(3);
+/// The time until the failure of an agent is noticed, at least: autopilot removes no server that is back sooner.
+const NOTICED: Duration = Duration::from_secs(5);
 /// For how long after its return a server that autopilot has removed does not vote, at most.
 const NO_VOTE: Duration = Duration::from_secs(21);
 
@@ -130,11 +132,15 @@ impl<'a> Story<'a> {
             to: until(span.from),
         });
         let others = self.agents_lost.iter();
-        let votes_again = |lost: &Span| lost.to.saturating_add(nanos(NO_VOTE));
-        let others = others.filter(|(other, lost)| *other != one && votes_again(lost) > span.from);
-        let both = others.map(|(_, lost)| Span {
-            from: span.from,
-            to: until(span.to.max(lost.to)),
+        let others = others.filter(|(other, _)| *other != one);
+        let both = others.filter_map(|(_, lost)| {
+            let may_be_removed = lost.to.saturating_sub(lost.from) >= nanos(NOTICED);
+            let (votes_again, to) = match may_be_removed {
+                true => (lost.to.saturating_add(nanos(NO_VOTE)), span.to.max(lost.to)),
+                false => (lost.to, span.to.min(lost.to)),
+            };
+            let (from, to) = (span.from, until(to));
+            (votes_again > from).then_some(Span { from, to })
         });
         self.outages.extend(both);
         self.agents_lost.push((one, span));

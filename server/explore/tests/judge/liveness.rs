@@ -49,6 +49,13 @@ fn who_is_not_well_cannot_take_it() {
     is_right(&run("5 > a read 9: cut a\n17 > a read 9: restart b 1s"));
     is_right(&run("17 > a read 9: lose-leader"));
     is_right(&run("5 > a read 9: revoke-token"));
+    // A server that autopilot has removed does not vote at once: there is no leader until the other one is back.
+    let lost = |lasts| {
+        let lost = format!("0 > a read 9: restart-agent a {lasts}\n12 > b read 9: cut-agent b 30s");
+        format!("end 44\n{FREE}\n{lost}")
+    };
+    is_right(&lost("7s"));
+    breaks(&lost("2s"), &[NobodyLeads]);
     let ended = run("5 ! a ended by itself: exit status 0");
     breaks(&ended.replace("mute", "mute\ncontenders 1"), &[Ended]);
     // One of them is well for long enough.

@@ -50,7 +50,7 @@ impl Change<'_> {
         }
     }
 
-    /// Looks at the servers. Returns what has been done. Without a leader nobody looks.
+    /// Removes dead servers, and lets healthy ones vote again, if there is a leader. Returns a note for the history.
     pub(super) fn autopilot(&mut self) -> Option<String> {
         self.store.cluster.leader?;
         let settings = self.store.autopilot_row().settings;
