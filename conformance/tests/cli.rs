@@ -158,6 +158,28 @@ fn an_endpoint_that_a_double_lacks_is_not_covered() {
     std::fs::remove_dir_all(&folder).expect("its own folder");
 }
 
+/// A double that answers every path alike says nowhere what it is.
+#[test]
+fn a_double_that_does_not_say_its_release_is_held_to_one() {
+    let canned = |request: &str| match request.starts_with("GET /v1/status/") {
+        true => reply(200, "[]"),
+        false => reply(404, ""),
+    };
+    let address = server(usize::MAX, canned);
+    let score = ["score", &address, "--only", "status/leader"];
+    refuses(
+        &score,
+        "GET /v1/agent/self answered 404 without a Config; `score --held-to VERSION` holds it to a release",
+    );
+    let output = suite(&[&score[..], &["--held-to", "1.22.0"]].concat());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    let first = format!("{address}, held to Consul 1.22.0\ncovered: 3 of 3 cases");
+    assert!(text.starts_with(&first), "{text}");
+    let unknown = [&score[..], &["--held-to", "soon"]].concat();
+    refuses(&unknown, "`soon` is not a version");
+}
+
 #[test]
 fn an_address_that_is_none() {
     refuses(&["run", "--address", "127.0.0.1"], "is not host:port");

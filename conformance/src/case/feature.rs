@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::case::version::Version;
 use crate::target::site::ToolError;
@@ -11,6 +11,9 @@ use crate::wire::{self, Address, Outcome, Reply, Request};
 
 /// How long the first contact may take; a server that boots holds requests for up to 7 s.
 const FIRST_CONTACT: Duration = Duration::from_secs(8);
+
+/// The least TTL of a session, where a double does not say its own.
+const SHORTEST_TTL: Duration = Duration::from_secs(10);
 
 /// Something that a case needs and that not every target has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -113,18 +116,27 @@ impl Facts {
     }
 }
 
-/// Asks a target what it is.
+/// Asks a target what it is. One that does not say it at `agent/self` is held to this release, if there is one.
 ///
 /// # Errors
 /// [`ToolError`] when nobody listens, the answers are not Consul's, or they say that the suite may not read.
-pub fn probe(address: &Address) -> Result<Facts, ToolError> {
+pub fn probe(address: &Address, held_to: Option<Version>) -> Result<Facts, ToolError> {
     let agent = ask(address, "/v1/agent/self")?;
-    let (json, config) = read_agent(address, &agent)?;
+    let json = match (read_agent(address, &agent), held_to) {
+        (Err(_), Some(version)) if agent.status != 403 => {
+            json!({"Config": {"Version": version.to_string()}})
+        }
+        (json, _) => json?,
+    };
+    let config = &json["Config"];
     let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
     let version = text("Version")
         .parse()
         .map_err(|error| not_a_consul(address, &format!("/v1/agent/self: {error}")))?;
-    let shortest_ttl = probe_ttl(address)?;
+    let shortest_ttl = match (probe_ttl(address), held_to) {
+        (Err(_), Some(_)) => SHORTEST_TTL,
+        (ttl, _) => ttl?,
+    };
     let pretty = agent.body.starts_with(b"{\n");
     // 401 where ACLs are off, 404 where there is no such endpoint at all.
     let tokens = ask(address, "/v1/acl/tokens")?.status;
@@ -196,8 +208,8 @@ pub(crate) fn is_genuine(agent: &Value) -> bool {
         && settings.is_some_and(|settings| settings.len() > 100)
 }
 
-/// The whole of `agent/self` and its `Config`.
-fn read_agent(address: &Address, agent: &Reply) -> Result<(Value, Value), ToolError> {
+/// The whole of `agent/self`, which has a `Config`.
+fn read_agent(address: &Address, agent: &Reply) -> Result<Value, ToolError> {
     if agent.status == 403 {
         return Err(ToolError(format!(
             "{address} denies GET /v1/agent/self: its ACLs do not let the suite in (403 {})",
@@ -205,12 +217,13 @@ fn read_agent(address: &Address, agent: &Reply) -> Result<(Value, Value), ToolEr
         )));
     }
     let json = serde_json::from_slice::<Value>(&agent.body).ok();
-    let config = json.as_ref().and_then(|json| json.get("Config")).cloned();
-    match (agent.status, json, config) {
-        (200, Some(json), Some(config)) => Ok((json, config)),
-        (status, ..) => Err(not_a_consul(
+    match (agent.status, json) {
+        (200, Some(json)) if json.get("Config").is_some() => Ok(json),
+        (status, _) => Err(not_a_consul(
             address,
-            &format!("GET /v1/agent/self answered {status} without a Config"),
+            &format!(
+                "GET /v1/agent/self answered {status} without a Config; `score --held-to VERSION` holds it to a release"
+            ),
         )),
     }
 }
@@ -319,7 +332,7 @@ mod tests {
     }
 
     fn refusal(fake: &Fake) -> String {
-        probe(&fake.address()).expect_err("not a Consul").0
+        probe(&fake.address(), None).expect_err("not a Consul").0
     }
 
     #[test]
@@ -350,7 +363,7 @@ mod tests {
     #[test]
     fn nobody_is_told_apart() {
         let address = Fake::silent().address_after_stop();
-        let error = probe(&address).expect_err("nobody listens").0;
+        let error = probe(&address, None).expect_err("nobody listens").0;
         assert!(error.starts_with("no server at 127.0.0.1:"), "{error}");
     }
 }

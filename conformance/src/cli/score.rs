@@ -8,7 +8,7 @@ use proconsul_conformance::command::output::{say, write};
 use proconsul_conformance::command::target::Start;
 use proconsul_conformance::report::score;
 use proconsul_conformance::target::starter;
-use proconsul_conformance::{Runner, Selection, ToolError, cases};
+use proconsul_conformance::{Runner, Selection, Target, ToolError, Version, cases};
 
 /// Whom to score, and where the score goes. The exit status is 0 however low it is.
 #[derive(Debug, Args)]
@@ -20,6 +20,9 @@ pub(super) struct Score {
     /// A program that starts a server for each case, as in `run`.
     #[arg(long, value_name = "COMMAND", conflicts_with = "target")]
     starter: Option<String>,
+    /// The release that it is held to, if it is a server at an address that does not say one at /v1/agent/self.
+    #[arg(long, value_name = "VERSION", conflicts_with = "starter")]
+    held_to: Option<Version>,
     #[command(flatten)]
     start: Start,
     /// Only cases whose id contains this, or matches it. May be repeated.
@@ -40,11 +43,11 @@ impl Score {
     pub(super) fn run(&self) -> Result<u8, ToolError> {
         let selection = Selection::only(self.only.iter().cloned());
         selection.of(&cases::all())?;
-        let target = match (&self.starter, &self.target) {
+        let words = self.target.as_deref().unwrap_or_default();
+        let target = match (&self.starter, &self.held_to) {
             (Some(command), _) => starter::target(command)?,
-            (None, target) => self
-                .start
-                .open_single(target.as_deref().unwrap_or_default(), "")?,
+            (None, Some(release)) => Target::address_held_to(words, *release)?,
+            (None, None) => self.start.open_single(words, "")?,
         };
         let report = Runner::new(&target).run(&selection)?;
         let mut score = score::Score::of(&report, target.facts());

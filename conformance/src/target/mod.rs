@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crate::case::Case;
 use crate::case::feature::{self, Facts, Feature};
+use crate::case::version::Version;
 use crate::target::site::{Site, ToolError};
 use crate::time::{Deadline, pause};
 use crate::wire::{self, Address, Outcome, Request};
@@ -98,6 +99,15 @@ impl Target {
     pub fn address(address: &str) -> Result<Self, ToolError> {
         let address = Address::parse(address).map_err(ToolError)?;
         Self::shared(&address.to_string(), Site::new(address))
+    }
+
+    /// [`Self::address`] for a double that need not say what it is: then it is held to this release.
+    ///
+    /// # Errors
+    /// When nobody listens there, or nobody who speaks HTTP.
+    pub fn address_held_to(address: &str, release: Version) -> Result<Self, ToolError> {
+        let address = Address::parse(address).map_err(ToolError)?;
+        Self::shared(&address.to_string(), Site::new(address).held_to(release))
     }
 
     /// [`Self::address`] for a server that is starting: asks again for so long until it answers as a Consul with a leader does.
@@ -306,7 +316,7 @@ impl Target {
 
 /// What is found out over the wire, and what the site itself says.
 fn probe(site: &Site) -> Result<Facts, ToolError> {
-    let mut facts = feature::probe(site.address())?;
+    let mut facts = feature::probe(site.address(), site.release())?;
     if site.clock().is_virtual() {
         facts.features.push(Feature::MovableClock);
     }

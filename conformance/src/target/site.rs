@@ -4,6 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::case::version::Version;
 use crate::time::{Clock, RealClock};
 use crate::wire::Address;
 
@@ -24,6 +25,8 @@ impl std::error::Error for ToolError {}
 pub struct Site {
     address: Address,
     clock: Arc<dyn Clock>,
+    /// What the server is held to if it does not say its release.
+    held_to: Option<Version>,
     /// Whatever must live as long as the server does; dropping the last clone stops a server of the suite's own.
     _keep: Option<Arc<dyn Any + Send + Sync>>,
     /// Tells the server that was opened from another at the same address; `None` where only the server can have it.
@@ -45,9 +48,17 @@ impl Site {
         Self {
             address,
             clock: Arc::new(RealClock),
+            held_to: None,
             _keep: None,
             check: None,
         }
+    }
+
+    /// The same site, held to this release if its server does not say one.
+    #[must_use]
+    pub fn held_to(mut self, release: Version) -> Self {
+        self.held_to = Some(release);
+        self
     }
 
     /// The same site with a clock of its own.
@@ -91,9 +102,15 @@ impl Site {
         Self {
             address,
             clock: Arc::new(clock(Arc::clone(&self.clock))),
+            held_to: self.held_to,
             check: self.check.clone(),
             _keep: Some(Arc::new((proxy, self))),
         }
+    }
+
+    /// What its server is held to if it does not say its release.
+    pub(crate) fn release(&self) -> Option<Version> {
+        self.held_to
     }
 
     /// Where it listens.
