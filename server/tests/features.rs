@@ -1,7 +1,7 @@
 //! What a server answers in a build with some features or none: what needs a feature that is off names it, and everything
 //! else is answered as ever.
 //!
-//! `cargo test -p proconsul --no-default-features --test features` asks a server without any.
+//! `server/packaging/test crates` asks a server without any.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

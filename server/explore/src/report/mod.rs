@@ -27,6 +27,8 @@ pub struct Report {
     pub summary: Summary,
     /// What was found.
     pub broken: Option<Broken>,
+    /// What was found and then did not show again in most tries of the same schedule.
+    pub unconfirmed: Vec<Broken>,
     /// How long the search took, in the machine's time.
     pub took: Duration,
     /// After which time something was found, before it was made small.
@@ -40,6 +42,7 @@ impl Report {
             options: search.options().clone(),
             summary: search.summary().clone(),
             broken: search.broken().cloned(),
+            unconfirmed: search.unconfirmed().to_vec(),
             took,
             // A finding that did not show again is none.
             found_after: found_after.filter(|_| search.broken().is_some()),
@@ -191,8 +194,22 @@ impl Report {
         for (property, why) in &summary.not_judged {
             writeln!(formatter, "not judged: {}, because {why}", property.name())?;
         }
+        for broken in &self.unconfirmed {
+            writeln!(formatter, "{}", in_words(broken))?;
+        }
         Ok(())
     }
+}
+
+/// Returns what is to be said of a finding that did not show again.
+fn in_words(unconfirmed: &Broken) -> String {
+    let (hits, tries) = unconfirmed.replays;
+    let schedule = unconfirmed.schedule.to_string();
+    let decisions = schedule.lines().collect::<Vec<_>>().join("; ");
+    format!(
+        "found in run {} and in {hits} of {tries} replays, so not counted: a busy machine or a rare bug: {} ({decisions})",
+        unconfirmed.found_in, unconfirmed.finding,
+    )
 }
 
 #[expect(
@@ -215,6 +232,26 @@ fn in_runs(count: impl fmt::Display) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_did_not_show_again_is_told() {
+        let mut report = samples::not_broken();
+        let once = Broken {
+            found_in: 165,
+            replays: (1, 4),
+            ..samples::broken().broken.expect("the sample is broken")
+        };
+        report.unconfirmed.push(once);
+        let text = report.to_string();
+        let line = "\nfound in run 165 and in 1 of 4 replays, so not counted: a busy machine or a rare bug: two-believers: ";
+        assert!(text.starts_with("not broken in 62 runs\n"), "{text}");
+        assert!(text.contains(line), "{text}");
+        let page = html::html(&report);
+        assert!(
+            page.contains("<h3>Found, and not again</h3>\n<p>Found in run 165 and in 1 of 4"),
+            "{page}"
+        );
+    }
 
     #[test]
     fn a_replay_that_breaks_nothing_says_in_how_many_runs() {

@@ -166,8 +166,6 @@ pub struct Summary {
     pub coverage: BTreeMap<(&'static str, &'static str), u64>,
     /// How many different pairs of a request and an action there are to draw from.
     pub pairs: u64,
-    /// How many findings did not show again: a busy machine can look like a wrong client.
-    pub unconfirmed: u64,
     /// The properties that could not be judged, and why.
     pub not_judged: Vec<(Property, &'static str)>,
     /// The TTL and the lock-delay of the contenders' sessions, as far as they were seen.
@@ -211,6 +209,7 @@ pub struct Search {
     known: Vec<Schedule>,
     summary: Summary,
     broken: Option<Broken>,
+    unconfirmed: Vec<Broken>,
     /// The schedule of a search that only replays it.
     replayed: Option<Schedule>,
     replays_done: u32,
@@ -246,6 +245,7 @@ impl Search {
             known: Vec::new(),
             summary: Summary::default(),
             broken: None,
+            unconfirmed: Vec::new(),
             replayed: None,
             replays_done: 0,
             is_stopped: false,
@@ -342,9 +342,10 @@ impl Search {
                     broken.seed = job.seed;
                     broken.run = outcome.run;
                 }
-                if shrink.is_unconfirmed() {
-                    self.summary.unconfirmed += 1;
-                    self.broken = None;
+                if let Some(replays) = shrink.unconfirmed() {
+                    let broken = self.broken.take();
+                    self.unconfirmed
+                        .extend(broken.map(|broken| Broken { replays, ..broken }));
                     // A driver may have given up the plain runs that were under way.
                     self.phase = match self.draw {
                         Some(_) => Phase::Try,
@@ -463,6 +464,13 @@ impl Search {
         }
     }
 
+    /// Returns what was found and then did not show again in most tries of the same schedule. A busy machine can look like a wrong
+    /// client, and a bug that needs luck like none.
+    #[must_use]
+    pub fn unconfirmed(&self) -> &[Broken] {
+        &self.unconfirmed
+    }
+
     /// Returns what the runs came to so far.
     #[must_use]
     pub fn summary(&self) -> &Summary {
@@ -553,6 +561,10 @@ mod tests {
             search.done(&again, outcome(false));
         }
         assert!(search.broken().is_none());
+        let [once] = search.unconfirmed() else {
+            panic!("{search:?}");
+        };
+        assert_eq!((once.found_in, once.replays), (first.number, (0, 3)));
         let next = search.next_job().expect("the search goes on");
         assert_eq!(next.purpose, Purpose::Plain);
     }

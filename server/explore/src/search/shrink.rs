@@ -19,6 +19,8 @@ pub(super) struct Shrink {
     current: Option<Tried>,
     /// Whether what was found has shown again; always where runs are exact.
     is_confirmed: bool,
+    /// In how many of how many tries it did, where that was too seldom.
+    unconfirmed: Option<(u32, u32)>,
 }
 
 /// A candidate: how often it was handed out, and what came back.
@@ -40,6 +42,7 @@ impl Shrink {
             tries,
             current: None,
             is_confirmed: tries == 1,
+            unconfirmed: None,
         };
         shrink.left = shrink.candidates();
         // What was never met has done nothing.
@@ -60,9 +63,9 @@ impl Shrink {
         &self.best
     }
 
-    /// Returns whether what was found has not shown again.
-    pub(super) fn is_unconfirmed(&self) -> bool {
-        self.is_over() && !self.is_confirmed
+    /// Returns in how many of how many tries what was found has shown again, if that was too seldom to go on.
+    pub(super) fn unconfirmed(&self) -> Option<(u32, u32)> {
+        self.unconfirmed
     }
 
     /// Returns whether no candidate is left.
@@ -103,6 +106,7 @@ impl Shrink {
         } else if tried.whole >= majority && self.is_confirmed {
             self.take();
         } else if tried.whole >= majority {
+            self.unconfirmed = Some((tried.broken, tried.broken + tried.whole));
             self.current = None;
         }
     }
@@ -227,6 +231,7 @@ mod tests {
         for is_broken in [true, false, false, false] {
             shrink.done(&found, is_broken);
         }
-        assert!(shrink.is_unconfirmed());
+        assert_eq!(shrink.unconfirmed(), Some((1, 4)));
+        assert!(shrink.is_over());
     }
 }

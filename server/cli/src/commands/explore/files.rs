@@ -6,8 +6,8 @@ use std::path::Path;
 use proconsul_explore::{Language, Report, annotation, html_of_command, junit, test_code};
 use serde_json::json;
 
-/// Writes the report, which is `text`, and of what was found the schedule, the recorded run and tests that replay it. `words` are
-/// flags, `--` and the program.
+/// Writes the report, which is `text`, and of what was found the schedule, the recorded run and tests that replay it; of what did not
+/// show again the first two. `words` are flags, `--` and the program.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -40,8 +40,16 @@ pub(super) fn write(
         let test = test_code(report, language, words);
         files.extend(test.map(|test| (name, test)));
     }
+    let files = files
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text));
+    let unconfirmed = report.unconfirmed.iter().flat_map(|broken| {
+        let name = format!("unconfirmed-{}", broken.found_in);
+        let schedule = (format!("{name}.txt"), broken.schedule.to_string());
+        [schedule, (format!("{name}.jsonl"), broken.run.to_lines())]
+    });
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    for (name, text) in files {
+    for (name, text) in files.chain(unconfirmed) {
         let path = folder.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     }
@@ -69,6 +77,7 @@ fn summary(report: &Report) -> String {
         "seed": report.options.seed,
         "runs": report.summary.tried(),
         "takeovers": report.summary.takeovers,
+        "unconfirmed": report.unconfirmed.len(),
         "took_s": report.took.as_secs_f64(),
         "is_judged": !report.is_not_judged(),
     });

@@ -188,10 +188,12 @@ async fn run(
     let mut running: JoinSet<(Job, Result<proconsul_explore::Outcome, String>)> = JoinSet::new();
     let mut said = began;
     let mut found_after = None;
+    let mut purpose = Purpose::Plain;
     loop {
         while running.len() < parallel
             && let Some(job) = search.next_job()
         {
+            purpose = job.purpose;
             let play = play.clone();
             running.spawn(async move {
                 let outcome = play.play(&job).await;
@@ -215,6 +217,9 @@ async fn run(
                     running.abort_all();
                     search.forget_open();
                 }
+                if before && search.broken().is_none() {
+                    output::err("it did not show again: the search goes on\n");
+                }
             },
             () = time::delay(left), if !left.is_zero() => search.stop(),
             _ = signals.next() => return Ok((search, found_after)),
@@ -225,18 +230,17 @@ async fn run(
         let now = time::elapsed();
         if now - said >= PROGRESS {
             said = now;
-            output::err(&format!("{}\n", progress(&search, left)));
+            output::err(&format!("{}\n", progress(&search, purpose, left)));
         }
     }
 }
 
-fn progress(search: &Search, left: Duration) -> String {
+fn progress(search: &Search, purpose: Purpose, left: Duration) -> String {
     let summary = search.summary();
     let all: u64 = summary.runs.values().sum();
-    let phase = summary.runs.keys().next_back();
-    let phase = phase.map_or_else(String::new, |purpose| purpose.in_words());
     format!(
-        "{all} runs ({phase}), takeovers in {} of {}, {} kinds of requests and actions met, {} s left",
+        "{all} runs ({}), takeovers in {} of {}, {} kinds of requests and actions met, {} s left",
+        purpose.in_words(),
         summary.takeovers,
         summary.tried(),
         summary.coverage.len(),

@@ -147,10 +147,14 @@ fn put_nothing_found(page: &mut String, report: &Report) {
             format!("Not broken in {runs}."),
         )
     };
+    let again = match report.unconfirmed.as_slice() {
+        [] => "",
+        _ => " again: what was found once is below",
+    };
     put!(
         page,
         "<section class=\"verdict\">\n<p>{badge}</p>\n<h1>{heading}</h1>
-<p class=\"quiet\">No schedule that was tried breaks it. That proves nothing about those that were not tried.</p>\n</section>\n"
+<p class=\"quiet\">No schedule that was tried breaks it{again}. That proves nothing about those that were not tried.</p>\n</section>\n"
     );
 }
 

@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::frame::{count, escaped, put};
-use crate::report::{Report, in_runs};
+use super::sentence;
+use crate::report::{Report, in_runs, in_words};
 use crate::search::{Purpose, Summary};
 
 /// Adds what was searched.
@@ -102,6 +103,12 @@ fn put_unknown(page: &mut String, report: &Report) {
             );
         }
         *page += "</table>\n";
+    }
+    if !report.unconfirmed.is_empty() {
+        *page += "<h3>Found, and not again</h3>\n";
+        for broken in &report.unconfirmed {
+            put!(page, "<p>{}</p>\n", escaped(&sentence(&in_words(broken))));
+        }
     }
     *page += "</section>\n";
 }
