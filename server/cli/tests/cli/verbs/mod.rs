@@ -3,6 +3,7 @@
 pub(super) mod acl;
 pub(super) mod commands;
 pub(super) mod compat;
+pub(super) mod explore;
 pub(super) mod lock;
 pub(super) mod mesh;
 pub(super) mod ready;
