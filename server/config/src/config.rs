@@ -128,6 +128,9 @@ pub struct Config {
     /// The networks from which writing is allowed (`http_config.allow_write_http_from`); none means all.
     /// Default: none.
     pub allow_write_http_from: Vec<Network>,
+    /// How long after its request a response may come (`http_config.write_timeout`, since 1.22.4); 0 is no limit. Default: the
+    /// release's own.
+    pub http_write_timeout: Option<Duration>,
     /// Whether `?cached` is honoured (`http_config.use_cache`). Default: true.
     pub use_cache: bool,
     /// Whether paths may hold characters that cannot be printed (`disable_http_unprintable_char_filter`).
@@ -187,6 +190,18 @@ impl Config {
     #[must_use]
     pub fn rpc_address(&self) -> String {
         SocketAddr::new(self.advertise_address, self.server_port).to_string()
+    }
+
+    /// Returns how long after its request a response may come; `None` for no limit.
+    #[must_use]
+    pub fn write_timeout(&self) -> Option<Duration> {
+        let of_release = match self.version {
+            version if version.has(Behaviour::HttpWriteTimeoutShort) => Duration::from_secs(30),
+            version if version.has(Behaviour::HttpWriteTimeout) => Duration::from_mins(15),
+            _ => Duration::ZERO,
+        };
+        let limit = self.http_write_timeout.unwrap_or(of_release);
+        Some(limit).filter(|limit| !limit.is_zero())
     }
 
     /// The name of the machine, or of the node where that is not known.
@@ -399,6 +414,7 @@ impl Default for Config {
             block_endpoints: Vec::new(),
             response_headers: Vec::new(),
             allow_write_http_from: Vec::new(),
+            http_write_timeout: None,
             use_cache: true,
             disable_http_unprintable_char_filter: false,
             disable_kv_key_validation: false,

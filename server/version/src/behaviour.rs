@@ -162,6 +162,10 @@ behaviours! {
     HttpErrorContentTypeFirst = "http.error_ct_first", [onward(1, 20, 0)], None, "V N D";
     /// The 500 of a malformed query string has a Content-Type.
     HttpBadQueryContentType = "http.badquery_ct", [onward(1, 20, 0)], None, "V N D";
+    /// A response that is not written within `http_config.write_timeout` of its request is lost: the connection closes (2.1.md 1.r4).
+    HttpWriteTimeout = "http.write_timeout", [onward(1, 22, 4)], None, "C D";
+    /// `http_config.write_timeout` is 30 s, which blocking queries outlast; later 15 minutes, which none does.
+    HttpWriteTimeoutShort = "http.write_timeout.30s", [onward(1, 22, 4)], until(1, 22, 5), "C I";
 
     /// A dev server writes four entries more before it registers itself (1.22.md A4). The release is not known.
     StartWritesMore = "start.entries", [onward(1, 22, 0)], None, "V N";

@@ -121,22 +121,25 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 let json = answer.status_is(200).json();
                 json["ModifyIndex"].as_u64().unwrap_or_default()
             };
-            let made = put(t, "policy", r#"{"Name":"p1"}"#);
-            let policy = format!("policy/{}", text(&made, "/ID"));
-            let token = format!("token/{}", text(&put(t, "token", "{}"), "/AccessorID"));
+            let mut tries = 0;
             // A server that has just started writes something itself now and then.
-            let steps = || {
-                let first = index(put(t, &policy, r#"{"Name":"p1"}"#));
-                put(t, "policy", r#"{"Name":"p1"}"#).status_is(500);
-                put(t, "policy", "{}").status_is(500);
-                let second = index(put(t, &policy, r#"{"Name":"p1"}"#));
-                let third = index(put(t, "token", "{}"));
-                put(t, "token", r#"{"SecretID":"x"}"#).status_is(500);
-                [first, second, third, index(put(t, &token, "{}"))]
-            };
             t.eventually("one index each", QUIET, || {
-                let indexes = steps();
-                (indexes == [0, 1, 2, 3].map(|step| indexes[0] + step)).then_some(())
+                tries += 1;
+                let body = format!(r#"{{"Name":"p{tries}"}}"#);
+                let made = put(t, "policy", &body);
+                let path = format!("policy/{}", text(&made, "/ID"));
+                let first = index(made);
+                put(t, "policy", &body).status_is(500);
+                put(t, "policy", "{}").status_is(500);
+                let second = index(put(t, &path, &body));
+                let third = index(put(t, &path, &body));
+                let token = put(t, "token", "{}");
+                let path = format!("token/{}", text(&token, "/AccessorID"));
+                let fourth = index(token);
+                put(t, "token", r#"{"SecretID":"x"}"#).status_is(500);
+                let fifth = index(put(t, &path, "{}"));
+                let steps = [1, 2, 3, 4].map(|step| first + step);
+                ([second, third, fourth, fifth] == steps).then_some(())
             });
         },
         ..BASE

@@ -261,6 +261,9 @@ pub fn take_collected(
     if let Some(time) = session_ttl_min.filter(|time| *time != 0) {
         config.session_ttl_min = nanoseconds(time);
     }
+    let write = settings.http_write_timeout.as_deref();
+    let write_timeout = duration("http_config.write_timeout", write);
+    config.http_write_timeout = write_timeout.map(nanoseconds);
     let handshake = duration(
         "limits.https_handshake_timeout",
         settings.https_handshake_timeout.as_deref(),
@@ -274,6 +277,13 @@ pub fn take_collected(
     );
     if let Some(time) = update {
         config.check_update_interval = nanoseconds(time);
+    }
+    // Consul's text is not known (2.1.md 1.r6).
+    if write_timeout.is_some_and(|time| (1..1_000_000_000).contains(&time)) {
+        let given = write.unwrap_or_default();
+        errors.push(format!(
+            "http_config.write_timeout: {given} is less than 1s"
+        ));
     }
     errors.into_result()
 }

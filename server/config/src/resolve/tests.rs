@@ -19,13 +19,9 @@ fn dev(document: &str) -> Result<Resolved, String> {
 
 fn resolved(mut settings: Settings, document: &str) -> Result<Resolved, String> {
     let tree = hcl::parse(document).expect("the test gives HCL");
-    take_document(
-        &tree,
-        Version::default(),
-        &mut settings,
-        &mut Remarks::default(),
-    )
-    .expect("the test gives values that fit");
+    let version = settings.as_version.as_deref().map(str::parse);
+    let version = version.and_then(Result::ok).unwrap_or_default();
+    take_document(&tree, version, &mut settings, &mut Remarks::default())?;
     resolve(&settings)
 }
 
@@ -213,6 +209,37 @@ fn the_settings_of_metrics_are_honoured() {
     };
     let config = dev(document).expect("the document holds").config;
     assert_eq!(config.telemetry, expected);
+}
+
+#[test]
+fn the_write_timeout_is_that_of_the_release_unless_it_is_set() {
+    let resolved = |text: &str, release: &str| {
+        let settings = Settings {
+            as_version: Some(release.to_owned()),
+            dev: Some(true),
+            ..Settings::default()
+        };
+        resolved(settings, text)
+    };
+    let of = |text: &str, release: &str| {
+        let config = resolved(text, release).expect("it is valid").config;
+        config.write_timeout().map(|time| time.as_secs())
+    };
+    let releases = ["1.22.0", "1.22.4", "1.22.5", "2.1.0"];
+    let expected = [None, Some(30), Some(900), Some(900)];
+    assert_eq!(releases.map(|release| of("", release)), expected);
+    for (text, expected) in [("2s", Some(2)), ("0s", None), ("-1s", None)] {
+        let text = format!("http_config {{ write_timeout = \"{text}\" }}");
+        assert_eq!(of(&text, "1.22.4"), expected, "{text}");
+    }
+    let short = r#"http_config { write_timeout = "999ms" }"#;
+    let refused = resolved(short, "1.22.4").err().unwrap_or_default();
+    assert!(
+        refused.contains("http_config.write_timeout: 999ms is less than 1s"),
+        "{refused}"
+    );
+    let unknown = resolved(short, "1.22.3").err().unwrap_or_default();
+    assert!(unknown.contains("write_timeout"), "{unknown}");
 }
 
 #[test]

@@ -237,6 +237,7 @@ settings! {
         Integer ports_server ["ports.server"] Sets "server-port" "Shown, by status/leader too; nothing listens.";
         Text primary_datacenter ["primary_datacenter"];
         Map response_headers ["http_config.response_headers"];
+        Text http_write_timeout ["http_config.write_timeout"];
         Bool server ["server"] Sets "server" "A server and not a client agent.";
         Tree config_entries [];
         Tree services ["service"];
@@ -299,7 +300,7 @@ pub const IGNORED_KEYS: &str = "
     default_intention_policy disable_coordinates discard_check_output enable_agent_tls_for_checks
     enable_central_service_config enable_syslog encrypt encrypt_verify_incoming encrypt_verify_outgoing
     experiments feature_gates http_config.idle_timeout http_config.read_header_timeout http_config.read_timeout
-    http_config.write_timeout limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client
+    limits.request_limits limits.rpc_max_burst limits.rpc_max_conns_per_client
     limits.rpc_rate locality log_file non_voting_server partition peering read_replica recursors reporting rpc segment
     segments server_name syslog_facility tagged_addresses
     telemetry.circonus_api_app telemetry.circonus_api_token telemetry.circonus_api_url telemetry.circonus_broker_id

@@ -77,6 +77,13 @@ impl RequestLog {
         engine.metrics().add(now, measured, now.since(self.began));
     }
 
+    /// Whether the response comes later than the agent may write it.
+    pub(super) fn is_late(&self, context: &Context) -> bool {
+        let lasted = context.engine.clock().now().since(self.began);
+        let limit = context.config.write_timeout();
+        limit.is_some_and(|limit| lasted > limit)
+    }
+
     /// Logs an error of the handler.
     pub(super) fn error(&self, error: &str) {
         if tracing::enabled!(target: "agent.http", Level::ERROR) {

@@ -273,6 +273,9 @@ impl Endpoint {
         };
         let open = outcome.open;
         self.log.measure(context, self.route, reply.status);
+        if self.log.is_late(context) {
+            return ApiAnswer::silence();
+        }
         if let (true, ReplyContent::Whole(text)) = (reply.is_error, &reply.content) {
             self.log.error(&String::from_utf8_lossy(text));
         }

@@ -3,10 +3,13 @@
 use std::time::Duration;
 
 use crate::case::Case;
+use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
 use crate::wire::Outcome;
 use crate::wire::answer::Answer;
+
+const SINCE_WRITE_TIMEOUT: Version = Version::new(1, 22, 4);
 
 /// The cases.
 pub(in crate::cases) const CASES: &[Case] = &[
@@ -32,6 +35,50 @@ pub(in crate::cases) const CASES: &[Case] = &[
         settings: RATE,
         run: |t| {
             limited(t).is(429, "RPC rate limit exceeded");
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/write-timeout/loses-late-responses",
+        claim: "A response that comes later than http_config.write_timeout after its request is lost with its connection, others are not",
+        source: "2.1.md 1.r4 [C], 7.r1",
+        since: SINCE_WRITE_TIMEOUT,
+        needs: &[Feature::Blocking],
+        settings: r#"{"http_config": {"write_timeout": "2s"}}"#,
+        run: |t| {
+            t.put("k", "", "v").is(200, "true");
+            let index = t.get("k", "").index();
+            let [early, late] =
+                ["1s", "3s"].map(|wait| t.start_get("k", &format!("index={index}&wait={wait}")));
+            t.pass(Duration::from_millis(1500));
+            early.answer().status_is(200);
+            t.pass(Duration::from_secs(2));
+            late.answer().is_closed();
+            t.get("k", "").status_is(200);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "settings/write-timeout/ends-blocking-queries-of-1-22-4",
+        claim: "What a blocking query of more than 30 s answers, at its wake or its end, is lost with the connection",
+        source: "2.1.md 1.r4 [C]",
+        since: SINCE_WRITE_TIMEOUT,
+        until: Some(Version::new(1, 22, 5)),
+        needs: &[Feature::Blocking, Feature::MovableClock],
+        run: |t| {
+            let (key, ended) = (t.key("k"), t.key("other"));
+            let wait = |key: &str, wait: &str| {
+                t.put(key, "", "v").is(200, "true");
+                let index = t.get(key, "").index();
+                t.start_get(key, &format!("index={index}&wait={wait}"))
+            };
+            let (woken, ended) = (wait(&key, "5m"), wait(&ended, "40s"));
+            t.pass(Duration::from_secs(35));
+            t.put(&key, "", "changed").is(200, "true");
+            woken.answer().is_closed();
+            t.pass(Duration::from_secs(10));
+            ended.answer().is_closed();
+            t.get(&key, "").entry().value_is("changed");
         },
         ..Case::REAL
     },
