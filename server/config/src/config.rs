@@ -197,7 +197,7 @@ impl Config {
     pub fn write_timeout(&self) -> Option<Duration> {
         let of_release = match self.version {
             version if version.has(Behaviour::HttpWriteTimeoutShort) => Duration::from_secs(30),
-            version if version.has(Behaviour::HttpWriteTimeout) => Duration::from_mins(15),
+            version if version.has(Behaviour::HttpWriteTimeout) => Duration::from_secs(900),
             _ => Duration::ZERO,
         };
         let limit = self.http_write_timeout.unwrap_or(of_release);

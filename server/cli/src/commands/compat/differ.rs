@@ -130,10 +130,13 @@ pub(super) fn reasons(target: &str, base: Version, other: Version) -> Vec<Behavi
             .map(|row| row.behaviour)
             .filter(differ)
     };
-    let of_area = |name: &str| {
-        let prefix = format!("{name}.");
-        let rows = rows().filter(move |row| row.row().id.starts_with(&prefix));
-        rows.collect::<Vec<_>>()
+    // The first word of a row's id is the path's, or the beginning of it, such as `cat` and `sess`.
+    let of_area = |area: &str| {
+        let is_of = |row: &Behaviour| {
+            let word = row.row().id.split_once('.');
+            word.is_some_and(|(word, _)| area.starts_with(word))
+        };
+        rows().filter(is_of).collect::<Vec<_>>()
     };
     let own = of_area(area);
     if own.is_empty() { of_area("http") } else { own }
@@ -150,7 +153,7 @@ mod tests {
             target: target.to_owned(),
             body: bytes::Bytes::new(),
             answer: Some(Answer {
-                status,
+                status: Some(status),
                 headers: headers.iter().map(header).collect(),
                 body: body.to_owned().into(),
             }),
@@ -212,5 +215,24 @@ mod tests {
         );
         let ids: Vec<_> = reasons.iter().map(|row| row.row().id).collect();
         assert!(ids.iter().any(|id| id.starts_with("kv.")), "{ids:?}");
+    }
+
+    #[test]
+    fn a_row_whose_id_begins_as_the_path_does_may_explain_it() {
+        let expected = [
+            ("/v1/catalog/register", "cat.register_order"),
+            ("/v1/kv/a", "kv.key_rules"),
+            ("/v1/status/leader", "http.strict_chunks"),
+        ];
+        for (target, id) in expected {
+            let reasons = reasons(target, Version::new(1, 21, 5), Version::V1_22_0);
+            let ids: Vec<_> = reasons.iter().map(|row| row.row().id).collect();
+            assert!(ids.contains(&id), "{target}: {ids:?}");
+            let area = &id[..2];
+            assert!(
+                ids.iter().all(|id| id.starts_with(area)),
+                "{target}: {ids:?}"
+            );
+        }
     }
 }

@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::{Request, Response, StatusCode};
+use http::{Request, Response};
 use parking_lot::Mutex;
+use proconsul_engine::faults::Cut;
 use tokio::net::TcpListener;
 
 use crate::commands::support::proxy::{self, Answering, Upstream};
@@ -22,12 +23,28 @@ pub(super) struct Exchange {
 }
 
 /// An answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Answer {
-    pub(super) status: u16,
+    /// `None` if the server closed the connection instead.
+    pub(super) status: Option<u16>,
     /// The headers, in the order in which they came.
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Bytes,
+}
+
+impl Answer {
+    fn of(response: &Response<Bytes>) -> Self {
+        let headers = response.headers().iter();
+        let headers = headers.map(|(name, value)| {
+            let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+            (name.to_string(), value)
+        });
+        Self {
+            status: Some(response.status().as_u16()),
+            headers: headers.collect(),
+            body: response.body().clone(),
+        }
+    }
 }
 
 /// What a command asked, in the order in which it did.
@@ -46,14 +63,7 @@ pub(super) async fn serve(listener: TcpListener, server: SocketAddr, recorded: R
     let server = Upstream::at(server);
     let answer = move |request| -> Answering {
         let (server, recorded) = (server.clone(), recorded.clone());
-        Box::pin(async move {
-            let answer = forward(request, &server, &recorded).await;
-            Ok(answer.unwrap_or_else(|error| {
-                let mut answer = Response::new(Bytes::from(error));
-                *answer.status_mut() = StatusCode::BAD_GATEWAY;
-                answer
-            }))
-        })
+        Box::pin(async move { forward(request, &server, &recorded).await })
     };
     proxy::serve(listener, Arc::new(answer)).await;
 }
@@ -62,7 +72,7 @@ async fn forward(
     request: Request<Bytes>,
     server: &Upstream,
     recorded: &Recorded,
-) -> Result<Response<Bytes>, String> {
+) -> Result<Response<Bytes>, Cut> {
     let number = {
         let mut exchanges = recorded.0.lock();
         exchanges.push(Exchange {
@@ -73,22 +83,14 @@ async fn forward(
         });
         exchanges.len() - 1
     };
-    let response = server.send(request).await?;
-    let headers = response.headers().iter();
-    let headers = headers.map(|(name, value)| {
-        (
-            name.to_string(),
-            String::from_utf8_lossy(value.as_bytes()).into_owned(),
-        )
-    });
-    let answer = Answer {
-        status: response.status().as_u16(),
-        headers: headers.collect(),
-        body: response.body().clone(),
+    let response = server.send(request).await;
+    let answer = match &response {
+        Ok(response) => Answer::of(response),
+        Err(_) => Answer::default(),
     };
     // Nobody takes them before the command has ended, and then the connections are gone.
     if let Some(exchange) = recorded.0.lock().get_mut(number) {
         exchange.answer = Some(answer);
     }
-    Ok(response)
+    response.map_err(|_| Cut::Close)
 }

@@ -165,9 +165,14 @@ fn shown(
     }
     let own = exchange.answer.iter().map(|answer| (&base.place, answer));
     for (place, answer) in own.chain([(&run.place, &difference.other)]) {
-        let _ = writeln!(text, "  {place}: {} {}", answer.status, cut(&answer.body));
+        let said = match answer.status {
+            Some(status) => format!("{status} {}", cut(&answer.body)),
+            None => "closed without an answer".to_owned(),
+        };
+        let _ = writeln!(text, "  {place}: {said}");
     }
-    if let Some(own) = &exchange.answer {
+    let answers = |answer: &&Answer| answer.status.is_some() && difference.other.status.is_some();
+    if let Some(own) = exchange.answer.as_ref().filter(answers) {
         text += &different_headers(own, &difference.other);
     }
     for row in reasons(&exchange.target, base.version, run.version) {

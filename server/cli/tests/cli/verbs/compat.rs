@@ -84,6 +84,23 @@ fn a_key_with_a_space_breaks_at_1_21_5_and_the_report_says_why() {
     assert_eq!(failed, [("1.21.4", 2, 0), ("1.21.5", 2, 1)]);
 }
 
+/// Since 1.22.0 a null check is found before the wrong datacenter, and ends the connection.
+#[test]
+fn a_connection_that_closes_is_closed_for_the_command_too_and_told() {
+    if !left_out::has("curl", "--version") {
+        return;
+    }
+    let program = r#"curl -s -X PUT -d '{"Datacenter": "nope", "Checks": [null]}' "$CONSUL_HTTP_ADDR/v1/catalog/register""#;
+    let ran = compat("closes", &["-versions=1.21.5,1.22.0"], program);
+    assert_eq!(ran.code, Some(1), "{}", ran.text);
+    for expected in [
+        "1.22.0     BREAKS  exit status 52, 1 request\n",
+        "  1.21.5: 500 No path to datacenter\n  1.22.0: closed without an answer\n  may be explained by cat",
+    ] {
+        assert!(ran.text.contains(expected), "{expected}: {}", ran.text);
+    }
+}
+
 #[test]
 fn a_command_without_named_tests_is_one_itself() {
     let program = r#""$CLI" kv put 'with space' v"#;
