@@ -59,7 +59,7 @@ const expected = readFileSync(repliesPath, "utf8").trimEnd().split("\n");
 assert.equal(expected.length, inputs.length);
 const play = () => {
   const server = new Server();
-  assert.equal(server.create(["-dev", "-control", "-node=n1"], 7n, 1_767_225_600_000_000_000n), "");
+  assert.equal(server.create(["-dev", "-control", "-node=n1", "-hcl=telemetry{disable_hostname=true}"], 7n, 1_767_225_600_000_000_000n), "");
   return inputs.map((input) => server.input(...input));
 };
 const replies = play();
