@@ -2,11 +2,15 @@
 
 use std::future::Future as _;
 use std::io;
+#[cfg(unix)]
+use std::mem::MaybeUninit;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, ready};
 
 use bytes::BytesMut;
 use proconsul_h1::HangingUp;
+#[cfg(unix)]
+use socket2::SockRef;
 use tokio::io::{AsyncReadExt, AsyncWrite, Interest, ReadBuf, Ready};
 use tokio::net::tcp;
 #[cfg(unix)]
@@ -91,18 +95,14 @@ impl SocketReader {
 impl SocketWriter {
     /// Returns when the client has gone; `hanging_up` decides about a half-closed connection.
     pub(super) async fn gone(&self, hanging_up: HangingUp) {
-        #[cfg(windows)]
-        match self.is_over().await {
-            Ok(false) => {}
-            Ok(true) if hanging_up == HangingUp::Waits => {}
-            Ok(true) | Err(_) => return,
-        }
-        if hanging_up == HangingUp::Gone {
-            let ready = self.ready(Interest::ERROR | Interest::READABLE).await;
-            if ready.is_ok_and(|ready| ready.is_error() || ready.is_read_closed()) {
-                return;
+        // Windows shows a broken connection only to who reads.
+        if hanging_up == HangingUp::Gone || cfg!(windows) {
+            match self.is_over().await {
+                // The client has sent its next request, so it is there.
+                Ok(false) => {}
+                Ok(true) if hanging_up == HangingUp::Waits => {}
+                Ok(true) | Err(_) => return,
             }
-            // The client has sent its next request, so it is there.
         }
         if self.ready(Interest::ERROR).await.is_err() {
             // The runtime shuts down, and this task with it.
@@ -118,12 +118,19 @@ impl SocketWriter {
         }
     }
 
-    /// Whether the client has ended its stream, once it has sent anything or ended it. Windows says that a socket is
-    /// readable once, until it is found empty, so that the event alone would be that of an earlier request.
-    #[cfg(windows)]
+    /// Whether the client has ended its stream, once it has sent anything or ended it. It looks at the socket, because the event
+    /// alone may be a late one of an earlier request.
     async fn is_over(&self) -> io::Result<bool> {
-        let Self::Tcp(half) = self;
-        Ok(half.as_ref().peek(&mut [0]).await? == 0)
+        let length = match self {
+            Self::Tcp(half) => half.as_ref().peek(&mut [0]).await?,
+            #[cfg(unix)]
+            Self::Unix(half) => {
+                let half = half.as_ref();
+                let peek = || SockRef::from(half).peek(&mut [MaybeUninit::uninit()]);
+                half.async_io(Interest::READABLE, peek).await?
+            }
+        };
+        Ok(length == 0)
     }
 
     /// Makes a TCP connection end with a reset when both halves are dropped. Unix sockets have no reset.

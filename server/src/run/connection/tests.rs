@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io;
+use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,9 +11,11 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{HeaderValue, Method, StatusCode};
 use proconsul_h1::{
-    Calendar, Ending, HangingUp, Head, HttpResponse, Incoming, ServeOptions, Strictness, serve,
+    Calendar, Ending, HangingUp, Head, HttpResponse, Incoming, ServeOptions, Strictness, WriteHalf,
+    serve,
 };
 use proconsul_testing::within;
+use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf, duplex};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -233,6 +236,40 @@ async fn a_half_closed_client_has_gone_on_each_kind() {
         soon(serving).await.expect("it ends without a panic");
         let (came, _) = read_all(&mut *client).await;
         assert_eq!(came, "", "{kind:?}");
+    }
+}
+
+/// The runtime says that there is something to read, which the last request has read already: its event came twice.
+#[tokio::test]
+async fn a_late_event_is_not_the_next_request() {
+    async fn has_gone(served: impl Into<Stream>, client: impl AsyncWrite) {
+        let (_read, mut write) = served.into().into_split();
+        let gone = write.gone(HangingUp::Gone);
+        let mut gone = std::pin::pin!(gone);
+        let is_first = std::future::poll_fn(|context| Poll::Ready(gone.as_mut().poll(context)));
+        assert!(is_first.await.is_pending());
+        drop(client);
+        soon(gone).await;
+    }
+    let read = |socket: SockRef<'_>| {
+        let length = socket.recv(&mut [MaybeUninit::uninit()]);
+        assert_eq!(length.expect("it is there"), 1);
+    };
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("a socket has an address");
+    let mut client = TcpStream::connect(address).await.expect("it is listened");
+    let (served, _) = listener.accept().await.expect("a client is there");
+    client.write_all(b"x").await.expect("it reads");
+    served.readable().await.expect("it is open");
+    read(SockRef::from(&served));
+    has_gone(served, client).await;
+    #[cfg(unix)]
+    {
+        let (mut client, served) = tokio::net::UnixStream::pair().expect("a pair of sockets");
+        client.write_all(b"x").await.expect("it reads");
+        served.readable().await.expect("it is open");
+        read(SockRef::from(&served));
+        has_gone(served, client).await;
     }
 }
 
