@@ -77,9 +77,10 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/the-quorum-is-lost",
-        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.5, 4.6, 4.8, 5.25",
+        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.4.r2, 4.5, 4.6, 4.8, 5.25",
     ),
     claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
+    claim("cluster/dead-servers-are-given-up", "cluster.md 5.23.r2"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
     claim(
         "cluster/a-lone-leader-steps-down",
@@ -91,7 +92,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/a-client-agent-waits-for-servers",
-        "cluster.md 5.24",
+        "cluster.md 5.23, 5.23.r1, 5.24",
     ),
     claim(
         "cluster/a-follower-is-cut-off",

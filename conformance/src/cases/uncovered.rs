@@ -226,16 +226,8 @@ pub const UNCOVERED: &[Uncovered] = &[
         why: "A race of some 0.3 s: what the old leader answers differs from run to run",
     },
     Uncovered {
-        source: "cluster.md 4.4.r2",
-        why: "The emulator's wait for a leader (docs/src/agents.md)",
-    },
-    Uncovered {
         source: "cluster.md 5.21, 5.22, 5.29",
         why: "It took a real one from 40 s to more than 100 s; server/tests/control holds it on the clock",
-    },
-    Uncovered {
-        source: "cluster.md 5.23",
-        why: "The text comes from a client agent that has given up all servers; the emulator's waits on (docs/src/agents.md)",
     },
     Uncovered {
         source: "cluster.md 6.36",

@@ -12,6 +12,7 @@ held! {
     the_leader_dies
     the_quorum_is_lost
     a_follower_is_left_alone
+    dead_servers_are_given_up
 }
 
 /// Refused at first, and answered by a new leader; stale reads go on meanwhile (3.2).
@@ -211,6 +212,13 @@ fn what_needs_no_leader(cluster: &Cluster, agent: usize) {
         200,
         "{name}"
     );
+    let reads = r#"[{"KV":{"Verb":"get","Key":"kept"}}]"#;
+    let reads = cluster.put(agent, "/v1/txn?stale", reads);
+    assert_eq!(reads.status, 200, "{name}: {}", text(&reads));
+    assert_eq!(
+        header(&reads, "X-Consul-KnownLeader").as_deref(),
+        Some("false")
+    );
     let own = text(&cluster.get(agent, "/v1/agent/self"));
     assert!(own.contains(r#""leader_addr":"""#), "{name}");
     let node = format!("{}.node.consul", cluster.node(agent));
@@ -251,4 +259,34 @@ fn a_follower_is_left_alone(cluster: &mut Cluster) {
         SECOND / 2..6 * SECOND,
     );
     cluster.waits_in_vain(lone);
+}
+
+/// Their ports refuse what a client agent asks, until it has given up the last one. What it is told of its services it takes.
+fn dead_servers_are_given_up(cluster: &mut Cluster) {
+    let name = cluster.name;
+    let last = (0..CLIENT).find(|agent| runs(cluster, *agent));
+    cluster.kill(last.expect("a server runs"));
+    let asked = ["kv/kept", "kv/kept?stale", "status/leader"].map(|target| format!("/v1/{target}"));
+    // Before that, a connection may end.
+    cluster.until("their ports refuse it", || {
+        asked.iter().all(|target| {
+            let refused = cluster.get(CLIENT, target);
+            assert_eq!(refused.status, 500, "{name}: {target}");
+            text(&refused).starts_with("rpc error getting client: failed to get conn: ")
+        })
+    });
+    let service = r#"{"Name":"alone"}"#;
+    let registered = cluster.put(CLIENT, "/v1/agent/service/register", service);
+    cluster.is(&registered, 200, "");
+    let given_up = cluster.until("they are given up", || {
+        asked.iter().all(|target| {
+            let refused = cluster.get(CLIENT, target);
+            (refused.status, text(&refused).as_str()) == (500, "No known Consul servers")
+        })
+    });
+    cluster.took(
+        "dead servers, until they are given up,",
+        given_up,
+        3 * SECOND..12 * SECOND,
+    );
 }

@@ -139,28 +139,51 @@ fn the_leader_is_silent(cluster: &Cluster) {
     });
 }
 
-/// It answers for itself meanwhile.
+/// It answers for itself meanwhile, and says at last that there are none.
 fn a_client_agent_waits_for_servers(cluster: &Cluster) {
     let name = cluster.name;
-    for server in 0..CLIENT {
-        cluster.pause(server, true);
-    }
-    let waits = ["kv/silent?stale&raw", "kv/silent?raw"]
-        .map(|target| cluster.asked(CLIENT, &format!("/v1/{target}")));
+    let pause = |stops| (0..CLIENT).for_each(|server| cluster.pause(server, stops));
+    let ask = |target| cluster.asked(CLIENT, &format!("/v1/{target}"));
+    let targets = ["kv/silent?stale&raw", "kv/silent?raw"];
+    pause(true);
+    let waits = targets.map(ask);
     assert_eq!(cluster.get(CLIENT, "/v1/agent/self").status, 200, "{name}");
-    for server in 0..CLIENT {
-        cluster.pause(server, false);
-    }
+    pause(false);
     let back = Stopwatch::start();
     for waits in waits {
-        let waited = answered(waits);
-        cluster.is(&waited, 200, "after");
+        cluster.is(&answered(waits), 200, "after");
     }
+    let back = back.elapsed();
     cluster.took(
         "the return of the servers",
-        back.elapsed(),
+        back,
         Duration::ZERO..5 * SECOND,
     );
+    pause(true);
+    let silent = Stopwatch::start();
+    let all = [&targets[..], &["status/leader", "catalog/datacenters"]].concat();
+    for waits in all.iter().map(|target| ask(target)).collect::<Vec<_>>() {
+        cluster.is(&answered(waits), 500, "rpc error making call: EOF");
+    }
+    let given_up = silent.elapsed();
+    cluster.took(
+        "silent servers, until they are given up,",
+        given_up,
+        25 * SECOND..45 * SECOND,
+    );
+    cluster.until("the client agent says it", || {
+        all.iter().all(|target| {
+            let refused = cluster.get(CLIENT, &format!("/v1/{target}"));
+            (refused.status, text(&refused).as_str()) == (500, "No known Consul servers")
+        })
+    });
+    let service = r#"{"Name":"alone"}"#;
+    let registered = cluster.put(CLIENT, "/v1/agent/service/register", service);
+    cluster.is(&registered, 200, "");
+    pause(false);
+    cluster.until("it has told of its service", || {
+        text(&cluster.get(CLIENT, "/v1/catalog/service/alone")).contains("alone")
+    });
 }
 
 /// What was sent to a leader fails when its connection is given up. `since` is when it fell silent.

@@ -126,6 +126,9 @@ fn errors_say_who_passed_them_on(cluster: &Cluster) {
     let leader = cluster.leader();
     let refused = |agent| text(&cluster.put(agent, "/v1/session/create", r#"{"Node":"none"}"#));
     let plain = "Missing node registration";
+    let [follower, _] = cluster.followers();
+    let stale = cluster.put(follower, "/v1/session/create?stale", r#"{"Node":"none"}"#);
+    assert_eq!(text(&stale), refused(follower), "{}", cluster.name);
     for agent in 0..AGENTS {
         let hops = refused(agent).matches("rpc error making call: ").count();
         assert!(refused(agent).ends_with(plain));

@@ -53,10 +53,22 @@ pub struct Incoming {
     length: Option<u64>,
     /// Whether the client waits for `100 Continue`.
     waits: bool,
+    kept: Kept,
+}
+
+/// What is kept of a body that is read twice.
+#[derive(Debug)]
+enum Kept {
+    /// It is read once.
+    Nothing,
+    /// The next read is to be kept for one more.
+    Next,
+    /// What the next read returns.
+    Read(Option<ReadBody>),
 }
 
 /// A body, complete or up to a failure.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadBody {
     /// The bytes read.
     pub bytes: Bytes,
@@ -107,6 +119,7 @@ impl<R: ReadHalf> Wire<R> {
             waits: head.expectation == Expectation::Continue
                 && head.protocol == Protocol::Http11
                 && length != Some(0),
+            kept: Kept::Nothing,
         }
     }
 }
@@ -255,8 +268,25 @@ impl Incoming {
         }
     }
 
+    /// Lets the body be read twice: the next [`Incoming::read`] keeps what it returns for the one after it.
+    pub fn keep(&mut self) {
+        self.kept = Kept::Next;
+    }
+
     /// Reads the body, complete or up to a failure; `None` if it is longer than `limit` bytes.
     pub async fn read(&mut self, limit: u64) -> Option<ReadBody> {
+        match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Nothing => self.read_on(limit).await,
+            Kept::Next => {
+                let read = self.read_on(limit).await;
+                self.kept = Kept::Read(read.clone());
+                read
+            }
+            Kept::Read(read) => read,
+        }
+    }
+
+    async fn read_on(&mut self, limit: u64) -> Option<ReadBody> {
         self.ask();
         let mut whole = Bytes::new();
         let mut joined = Vec::new();

@@ -464,6 +464,9 @@ const ErrorNameRpcEof ErrorName = "rpc-eof"
 // ErrorNameRpcConnectionRefused is rpc-connection-refused: 500: the old leader's port refuses connections.
 const ErrorNameRpcConnectionRefused ErrorName = "rpc-connection-refused"
 
+// ErrorNameNoKnownServers is no-known-servers: 500 `No known Consul servers`: a client agent has given up all servers.
+const ErrorNameNoKnownServers ErrorName = "no-known-servers"
+
 // ErrorNameLeadershipLost is leadership-lost: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
 const ErrorNameLeadershipLost ErrorName = "leadership-lost"
 

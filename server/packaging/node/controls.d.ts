@@ -291,6 +291,7 @@ export type Effect = ErrorEffect | RespondEffect | DelayBeforeEffect | DelayAfte
  * - `no-cluster-leader`: 500 `No cluster leader`, after Consul has waited 7 s for one.
  * - `rpc-eof`: 500 `rpc error making call: EOF`: the connection to the leader ended.
  * - `rpc-connection-refused`: 500: the old leader's port refuses connections.
+ * - `no-known-servers`: 500 `No known Consul servers`: a client agent has given up all servers.
  * - `leadership-lost`: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
  * - `rate-limited`: 429 of `limits.rpc_rate`; without a text before 1.15.
  * - `too-many-connections`: 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.
@@ -299,7 +300,7 @@ export type Effect = ErrorEffect | RespondEffect | DelayBeforeEffect | DelayAfte
  * - `permission-denied`: 403 `Permission denied`, with what is missing since 1.12.
  * - `acl-not-found`: 403 `ACL not found`: the token is unknown.
  */
-export type ErrorName = "no-cluster-leader" | "rpc-eof" | "rpc-connection-refused" | "leadership-lost" | "rate-limited" | "too-many-connections" | "server-rate-limited" | "leader-rate-limited" | "permission-denied" | "acl-not-found";
+export type ErrorName = "no-cluster-leader" | "rpc-eof" | "rpc-connection-refused" | "no-known-servers" | "leadership-lost" | "rate-limited" | "too-many-connections" | "server-rate-limited" | "leader-rate-limited" | "permission-denied" | "acl-not-found";
 
 /** Who holds a key, and who waits for it. */
 export interface Explanation {

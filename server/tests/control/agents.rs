@@ -224,6 +224,8 @@ fn an_error_of_the_leader_says_who_passed_it_on() {
         refused(1),
         "rpc error making call: Missing node registration"
     );
+    let stale = put(&server, 1, "/v1/session/create?stale", r#"{"Node":"none"}"#);
+    assert_eq!(stale.body, refused(1), "it is no read");
     assert_eq!(
         refused(3),
         "rpc error making call: Missing node registration"
@@ -388,17 +390,6 @@ fn clients_of_one_agent_are_cut_off() {
     let waits = parked(&server, 1, "PUT", "/v1/kv/k");
     server.agent(1).set_link(Link::Up);
     assert_eq!(join(waits).body, "true");
-}
-
-#[test]
-fn a_client_agent_that_is_cut_off_answers_nothing() {
-    let server = cluster();
-    put(&server, 0, "/v1/kv/k", "1");
-    server.agent(3).cut();
-    let stale = parked(&server, 3, "GET", "/v1/kv/k?stale&raw");
-    server.agent(3).heal();
-    server.advance(SECOND);
-    assert_eq!(join(stale).status, 200);
 }
 
 #[test]

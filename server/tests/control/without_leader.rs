@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use proconsul::control::BlockedOn;
 use proconsul::{Server, Version};
+use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
 use crate::agents::{cluster, get, parked, parked_with, put};
 use crate::autopilot::remove_dead_servers;
@@ -119,4 +120,117 @@ fn a_blocked_read_waits_on_when_its_leader_is_back() {
     server.advance(30 * SECOND);
     put(&server, 0, "/v1/kv/k", "2");
     assert_eq!(join(waits).body, "2");
+}
+
+/// It waits until it has given them up. What it is told of its services it takes (cluster.md 5.23).
+#[test]
+fn a_client_agent_gives_up_silent_servers() {
+    let server = Server::builder().version(Version::V1_8_7).frozen().dns();
+    let server = server.agents_and_clients(3, 1).start().expect("free ports");
+    put(&server, 0, "/v1/kv/k", "1");
+    let mut waits = vec![blocked(&server, 3)];
+    (0..3).for_each(|number| server.agent(number).pause());
+    let targets = ["kv/k", "kv/k?stale", "status/leader", "catalog/datacenters"];
+    waits.extend(targets.map(|target| parked(&server, 3, "GET", &format!("/v1/{target}"))));
+    let service = r#"{"Name":"own"}"#;
+    let registers = parked_with(&server, 3, "PUT", "/v1/agent/service/register", service);
+    assert_eq!(get(&server, 3, "/v1/agent/self").status, 200);
+    server.advance(36 * SECOND);
+    assert!(waits.iter().all(|waits| !waits.is_finished()));
+    server.advance(SECOND);
+    for waits in waits {
+        is_refused(&join(waits), "rpc error making call: EOF");
+    }
+    assert_eq!(join(registers).status, 200);
+    for target in targets {
+        let refused = get(&server, 3, &format!("/v1/{target}"));
+        is_refused(&refused, "No known Consul servers");
+    }
+    let of_read = get(&server, 3, "/v1/health/service/own");
+    assert_eq!(of_read.header("X-Consul-KnownLeader"), Some("false"));
+    assert!(get(&server, 3, "/v1/agent/services").body.contains("own"));
+    assert!(fails_dns(&server));
+    server.agent(1).resume();
+    server.agent(2).resume();
+    server.advance(10 * SECOND);
+    assert_eq!(get(&server, 3, "/v1/kv/k?raw").body, "1");
+    assert!(!fails_dns(&server));
+}
+
+/// Each is refused by the servers' port, also what a server would answer without a leader.
+#[test]
+fn a_client_agent_gives_up_dead_servers() {
+    let server = cluster();
+    put(&server, 0, "/v1/kv/k", "1");
+    let waits = blocked(&server, 3);
+    for number in [2, 1, 0] {
+        server.kill_agent(number).expect("it closes");
+    }
+    is_refused(&join(waits), "rpc error making call: EOF");
+    let targets =
+        ["kv/k?stale", "status/peers", "kv/k?dc=dc2"].map(|target| format!("/v1/{target}"));
+    for target in &targets {
+        let refused = get(&server, 3, target);
+        let says = "rpc error getting client: failed to get conn: dial tcp 127.0.0.1:0->";
+        assert!(refused.body.starts_with(says), "{target}: {}", refused.body);
+    }
+    let registered = put(
+        &server,
+        3,
+        "/v1/agent/service/register",
+        r#"{"Name":"own"}"#,
+    );
+    assert_eq!(registered.status, 200);
+    server.advance(37 * SECOND);
+    for target in &targets {
+        is_refused(&get(&server, 3, target), "No known Consul servers");
+    }
+}
+
+/// Also one that is cut off itself, until it reaches them again.
+#[test]
+fn a_client_agent_that_is_cut_off_waits_for_servers() {
+    let server = cluster();
+    put(&server, 0, "/v1/kv/k", "1");
+    server.agent(3).cut();
+    let stale = parked(&server, 3, "GET", "/v1/kv/k?stale&raw");
+    server.agent(3).heal();
+    server.advance(SECOND);
+    assert_eq!(join(stale).status, 200);
+}
+
+/// A transaction that only reads, of a server without a leader. One that writes waits for a leader (cluster.md 4.4.r2).
+#[test]
+fn a_transaction_of_reads_may_be_stale() {
+    let server = cluster();
+    put(&server, 0, "/v1/kv/k", "1");
+    server.advance(SECOND);
+    server.agent(1).cut();
+    server.advance(3 * SECOND);
+    let get = r#"[{"KV":{"Verb":"get","Key":"k"}}]"#;
+    let stale = put(&server, 1, "/v1/txn?stale", get);
+    assert_eq!(stale.status, 200, "{}", stale.body);
+    assert!(stale.body.contains(r#""Value":"MQ==""#), "{}", stale.body);
+    assert_eq!(stale.header("X-Consul-KnownLeader"), Some("false"));
+    let broken = put(&server, 1, "/v1/txn?stale", "{");
+    assert_eq!(broken.status, 400, "{}", broken.body);
+    let set = r#"[{"KV":{"Verb":"set","Key":"k","Value":"Mg=="}}]"#;
+    let others = [("/v1/txn?stale", set), ("/v1/txn", get)];
+    let waits = others.map(|(target, body)| parked_with(&server, 1, "PUT", target, body));
+    server.advance(8 * SECOND);
+    for waits in waits {
+        is_refused(&join(waits), "No cluster leader");
+    }
+}
+
+/// Whether the client agent answers a question of DNS with `SERVFAIL`.
+fn fails_dns(server: &Server) -> bool {
+    let question = DnsQuestion::new("own.service.consul", "A").bytes();
+    let answer = ask_over_udp(server.agent(3).dns_addr(), &question);
+    let answer = DnsAnswer::read(&answer.expect("it answers"));
+    answer.head.starts_with("SERVFAIL")
+}
+
+fn is_refused(answer: &Answer, text: &str) {
+    assert_eq!((answer.status, answer.body.as_str()), (500, text));
 }

@@ -66,13 +66,18 @@ fn respond(
     question: &Question,
     failure: Option<DnsFailure>,
 ) -> Option<Vec<u8>> {
+    let failed = Answer {
+        code: Code::ServFail,
+        ..Answer::default()
+    };
     let mut answer = match failure {
         // From what the server has applied: without a leader, too.
-        None => found(context.view().map_or(context, |view| view), question),
-        Some(DnsFailure::ServFail) => Answer {
-            code: Code::ServFail,
-            ..Answer::default()
+        None => match found(context.view().map_or(context, |view| view), question) {
+            // What it would ask servers for.
+            answer if answer.code != Code::Refused && context.is_without_servers() => failed,
+            answer => answer,
         },
+        Some(DnsFailure::ServFail) => failed,
         Some(DnsFailure::Truncated) => Answer {
             flags: flag::AUTHORITATIVE | flag::TRUNCATED,
             ..Answer::default()

@@ -3,11 +3,11 @@
 use std::net::IpAddr;
 
 use http::Method;
-use proconsul_engine::faults::{DnsFailure, Effect, Link, Question};
+use proconsul_engine::faults::{DnsFailure, Effect, Hold, Link, Question};
 use proconsul_engine::{Engine, OpenCall};
 
 use super::Seen;
-use super::hold::{link, until_link_is_up};
+use super::hold::{link, until_heard, until_link_is_up};
 use crate::Context;
 use crate::control::Controls;
 use crate::dns::Transport;
@@ -55,6 +55,10 @@ async fn with_faults(
     respond: impl Fn(Option<DnsFailure>) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
     let faults = control.fault_table();
+    let without_servers = context.engine.without_servers(context.agent);
+    if let Some(Hold::UntilHeard(lasts)) = without_servers.map(|plan| plan.hold) {
+        until_heard(control, context, lasts, faults.changes()).await;
+    }
     if !faults.has_any() {
         return respond(None);
     }

@@ -89,7 +89,7 @@ pub(super) async fn until_it_may_go_on(
 }
 
 /// Waits until the leader is heard of that the agent had, at most for this duration. Returns whether it was.
-async fn until_heard(
+pub(super) async fn until_heard(
     control: &Controls,
     context: &Context,
     lasts: Duration,

@@ -18,6 +18,7 @@ use proconsul_engine::OpenCall;
 use proconsul_h1::Ending;
 
 use crate::Context;
+use crate::api::txn::only_reads;
 use crate::control::Controls;
 use crate::failure::{Failure, FailureKind};
 use crate::fault::hold::{
@@ -75,6 +76,7 @@ impl From<Result<Reply, Failure>> for Outcome {
 struct Seen<'a> {
     method: Method,
     path: &'a [u8],
+    /// Whether any server may answer, from its own state.
     is_stale: bool,
     client: Option<IpAddr>,
     /// The number of the agent that it came to.
@@ -86,11 +88,18 @@ struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    fn of(request: &Request, path: &'a [u8], is_passed_on: bool) -> Self {
+    async fn of(request: &mut Request, path: &'a [u8], is_passed_on: bool) -> Self {
+        let says_stale = matches!(request.consistency(), Ok(Consistency::Stale));
+        let is_read = match request.method {
+            Method::GET | Method::HEAD => true,
+            // Boxed, because it is rare and large.
+            _ if says_stale && path == b"/v1/txn" => Box::pin(only_reads(request)).await,
+            _ => false,
+        };
         Self {
             method: request.method.clone(),
             path,
-            is_stale: matches!(request.consistency(), Ok(Consistency::Stale)),
+            is_stale: says_stale && is_read,
             client: request.peer,
             agent: request.context.agent,
             elsewhere: request.other_datacenter(),
@@ -100,7 +109,7 @@ impl<'a> Seen<'a> {
 
     /// Whether an agent needs its leader for it, or a server that has one.
     fn needs_leader(&self, context: &Context) -> bool {
-        self.elsewhere.is_none() || !context.config.server && context.parted().is_some()
+        self.elsewhere.is_none() || context.is_without_servers()
     }
 
     /// Whether the agent answers without the leader, from its own state.
@@ -157,7 +166,7 @@ pub(crate) async fn handle_with_faults(
     is_passed_on: bool,
 ) -> Outcome {
     let context = Arc::clone(&request.context);
-    let seen = Seen::of(&request, &path, is_passed_on);
+    let seen = Seen::of(&mut request, &path, is_passed_on).await;
     let mut open = None;
     let plan = until_it_may_go_on(&control, &request, &seen).await;
     if let Some(stop) = &plan.stop {
@@ -236,7 +245,7 @@ pub(crate) async fn handle_without_faults(
     mut request: Request,
     path: Box<[u8]>,
 ) -> Outcome {
-    let seen = Seen::of(&request, &path, false);
+    let seen = Seen::of(&mut request, &path, false).await;
     let context = Arc::clone(&request.context);
     let mut open = None;
     let at = see_as_agent(&mut request, &seen);
@@ -336,8 +345,8 @@ fn failed(context: &Context, seen: &Seen<'_>, error: &ConsulError) -> Outcome {
     let key = seen.path.strip_prefix(b"/v1/kv/");
     let text = error.text(config.version, key, is_write, &server);
     let failure = Failure::new(error.status(), text);
-    // A client agent has it from a server.
-    let failure = match config.server || context.is_lone() {
+    // A client agent has it from a server, if it reaches one.
+    let failure = match config.server || context.is_lone() || context.is_without_servers() {
         true => failure,
         false => failure.passed_on(),
     };

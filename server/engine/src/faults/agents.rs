@@ -1,8 +1,8 @@
 //! What requests go through at an agent that has lost its leader.
 
-use super::leadership::{LeaderLoss, SILENCE, silent};
-use super::plan::{Hold, Plan, Shown};
-use super::{Asked, Phase};
+use super::leadership::{LeaderLoss, SILENCE, at_once, silent};
+use super::plan::{Hold, Plan, Shown, Stop};
+use super::{Asked, ConsulError, Phase};
 use crate::Engine;
 use proconsul_store::Loss;
 
@@ -17,34 +17,57 @@ impl Engine {
     /// Returns what happens to a request at the agent with this number; `None` if it has a leader.
     #[must_use]
     pub fn plan_of_agent(&self, agent: usize, asked: &Asked<'_>) -> Option<Plan> {
+        let is_told =
+            asked.method == "PUT" && OF_AGENT.iter().any(|path| asked.path.starts_with(path));
+        if let Some(plan) = self.without_servers(agent) {
+            return match asked.path.starts_with(b"/v1/agent/") {
+                true if is_told => Some(Plan { stop: None, ..plan }),
+                true => None,
+                false => Some(plan),
+            };
+        }
         let (since, loss) = self.contact(agent).lost?;
-        if asked.method == "PUT" && OF_AGENT.iter().any(|path| asked.path.starts_with(path)) {
+        if is_told {
             return Some(Plan {
                 name: "no leader to register at".to_owned(),
                 hold: Hold::ForLeader,
                 ..Plan::default()
             });
         }
-        let loss = LeaderLoss::of_agent(loss);
-        // A client agent that reaches nobody has nothing to answer from.
-        let is_alone = !self.cluster().is_connected(agent);
-        let asked = Asked {
-            is_stale: asked.is_stale && !(is_alone && self.is_client(agent)),
-            ..*asked
-        };
         // Who was connected has been interrupted: what comes now is refused.
-        loss.plan(&asked, since, self.clock().now(), &mut true)
+        LeaderLoss::of_agent(loss).plan(asked, since, self.clock().now(), &mut true)
     }
 
-    fn is_client(&self, agent: usize) -> bool {
+    /// Returns what happens at a client agent that reaches no server, and has nothing to answer from; `None` at any other.
+    #[must_use]
+    pub fn without_servers(&self, agent: usize) -> Option<Plan> {
         let cluster = self.cluster();
-        let member = cluster.members().get(agent);
-        member.is_some_and(|member| !member.is_server)
+        cluster
+            .members()
+            .get(agent)
+            .filter(|member| !member.is_server)?;
+        let (given_up, loss) = cluster.without_servers(agent)?;
+        let left = given_up.since(self.clock().now());
+        let plan = match loss {
+            _ if left.is_zero() => at_once(ConsulError::NoKnownServers),
+            Loss::Refused => at_once(ConsulError::RpcConnectionRefused),
+            Loss::Silent | Loss::Deposed => silent(left),
+        };
+        Some(Plan {
+            name: "no server".to_owned(),
+            ..plan
+        })
     }
 
     /// Returns what a request goes through that waits at an agent when that loses its leader; `None` if it waits on.
     #[must_use]
     pub fn interrupts_at_agent(&self, agent: usize, is_stale: bool) -> Option<Plan> {
+        if let Some(plan) = self.without_servers(agent) {
+            return Some(Plan {
+                stop: Some(Stop::Error(ConsulError::RpcEof)),
+                ..plan
+            });
+        }
         let (since, loss) = self.contact(agent).lost?;
         let now = self.clock().now();
         match loss {

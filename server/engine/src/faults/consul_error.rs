@@ -12,6 +12,7 @@ crate::named! {
         NoClusterLeader "no-cluster-leader" "500 `No cluster leader`, after Consul has waited 7 s for one.",
         RpcEof "rpc-eof" "500 `rpc error making call: EOF`: the connection to the leader ended.",
         RpcConnectionRefused "rpc-connection-refused" "500: the old leader's port refuses connections.",
+        NoKnownServers "no-known-servers" "500 `No known Consul servers`: a client agent has given up all servers.",
         LeadershipLost "leadership-lost" "500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.",
         RateLimited "rate-limited" "429 of `limits.rpc_rate`; without a text before 1.15.",
         TooManyConnections "too-many-connections" "429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.",
@@ -30,6 +31,7 @@ impl ConsulError {
             Self::NoClusterLeader
             | Self::RpcEof
             | Self::RpcConnectionRefused
+            | Self::NoKnownServers
             | Self::LeadershipLost => 500,
             Self::RateLimited | Self::TooManyConnections | Self::ServerRateLimited => 429,
             Self::LeaderRateLimited => 503,
@@ -53,6 +55,7 @@ impl ConsulError {
             Self::RpcConnectionRefused => format!(
                 "rpc error getting client: failed to get conn: dial tcp {server}: connect: connection refused"
             ),
+            Self::NoKnownServers => "No known Consul servers".to_owned(),
             Self::LeadershipLost => "leadership lost while committing log".to_owned(),
             Self::RateLimited if version.has(Behaviour::HttpRateLimitText) => {
                 "RPC rate limit exceeded".to_owned()
@@ -83,6 +86,7 @@ impl ConsulError {
             Self::LeadershipLost => Duration::from_millis(500),
             Self::RpcEof
             | Self::RpcConnectionRefused
+            | Self::NoKnownServers
             | Self::RateLimited
             | Self::TooManyConnections
             | Self::ServerRateLimited

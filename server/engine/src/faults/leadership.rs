@@ -134,31 +134,30 @@ impl LeaderLoss {
         if let Some(about) = asked.path.strip_prefix(b"/v1/status/") {
             return status(phase, about);
         }
-        let reads_stale = asked.is_stale && asked.method == "GET";
         match phase {
             Phase::NeverElected => Some(no_leader()),
-            Phase::Unreachable | Phase::Silent if reads_stale => None,
+            Phase::Unreachable | Phase::Silent if asked.is_stale => None,
             Phase::Unreachable => Some(at_once(if std::mem::replace(told, true) {
                 ConsulError::RpcConnectionRefused
             } else {
                 ConsulError::RpcEof
             })),
             Phase::Silent => Some(silent(SILENCE)),
-            Phase::Electing if reads_stale => None,
+            Phase::Electing if asked.is_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),
                 hold: left.map_or(Hold::ForLeader, Hold::ForElection),
                 stop: Some(Stop::Error(ConsulError::NoClusterLeader)),
                 ..Plan::default()
             }),
-            Phase::QuorumLost if asked.method == "GET" => None,
+            Phase::QuorumLost if asked.is_stale || asked.method == "GET" => None,
             Phase::QuorumLost => Some(Plan {
                 name: "quorum lost".to_owned(),
                 hold: Hold::For(ConsulError::LeadershipLost.hold()),
                 stop: Some(Stop::Error(ConsulError::LeadershipLost)),
                 ..Plan::default()
             }),
-            Phase::NoLeader if reads_stale => Some(Plan {
+            Phase::NoLeader if asked.is_stale => Some(Plan {
                 name: "no leader, stale read".to_owned(),
                 shown: Shown {
                     leader_unknown: true,
@@ -217,7 +216,7 @@ pub(super) fn silent(lasts: Duration) -> Plan {
     }
 }
 
-fn at_once(error: ConsulError) -> Plan {
+pub(super) fn at_once(error: ConsulError) -> Plan {
     Plan {
         name: "the leader is dead".to_owned(),
         stop: Some(Stop::Error(error)),

@@ -54,7 +54,7 @@ pub struct Asked<'a> {
     pub client: Option<std::net::IpAddr>,
     /// Returns the values of a header.
     pub header: &'a dyn Fn(&str) -> Option<String>,
-    /// Whether the client accepts an answer of any server (`?stale`).
+    /// Whether it is a read that any server may answer (`?stale`).
     pub is_stale: bool,
 }
 

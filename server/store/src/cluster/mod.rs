@@ -20,7 +20,8 @@ use crate::timestamp::Timestamp;
 const FAILURE_NOTICED: Duration = Duration::from_millis(5800);
 /// The time until the others mark an agent as alive that is back (cluster.md 1.36, 2.2).
 const RETURN_NOTICED: Duration = Duration::from_millis(200);
-/// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26).
+/// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26), or a client agent all of its own
+/// at once (cluster.md 5.23).
 const FAILURE_NOTICED_BY_ALL: Duration = Duration::from_millis(36_500);
 /// The time until a new leader is elected after the old one was killed (cluster.md 3.1).
 const ELECTION_AFTER_KILL: Duration = Duration::from_millis(3160);
@@ -201,6 +202,36 @@ impl Cluster {
         }
     }
 
+    /// Returns when an agent that reaches no server gives them up, and whether their addresses refuse connections or nothing comes
+    /// back; `None` while it reaches one.
+    #[must_use]
+    pub fn without_servers(&self, agent: usize) -> Option<(Timestamp, Loss)> {
+        let mut servers = self.members.iter().enumerate();
+        if servers.any(|(number, member)| member.is_server && self.reaches(agent, number)) {
+            return None;
+        }
+        let servers = self.members.iter().filter(|member| member.is_server);
+        let refuses = servers.clone().all(|member| !member.runs);
+        let mut away: Vec<_> = servers.map(|member| member.away).collect();
+        away.sort_unstable();
+        let (last, before) = (away.pop().flatten(), away.pop().flatten());
+        Some(match self.members.get(agent)?.away {
+            None => {
+                let last = last.unwrap_or_default();
+                // The last of several is noticed as any other, if those before it have been.
+                let is_one = before.is_none_or(|before| last.since(before) >= FAILURE_NOTICED);
+                let noticed = if is_one {
+                    FAILURE_NOTICED
+                } else {
+                    FAILURE_NOTICED_BY_ALL
+                };
+                let loss = if refuses { Loss::Refused } else { Loss::Silent };
+                (last.plus(noticed), loss)
+            }
+            Some(own) => (own.plus(FAILURE_NOTICED_BY_ALL), Loss::Silent),
+        })
+    }
+
     /// Whether the datacenter is cut off from all others.
     #[must_use]
     pub fn is_apart(&self) -> bool {
@@ -292,7 +323,6 @@ impl Cluster {
         {
             self.leader = None;
             self.led = leader;
-            self.lose(leader, now, Loss::Deposed);
             let wait = match loss {
                 Loss::Refused => ELECTION_AFTER_KILL,
                 Loss::Silent | Loss::Deposed => ELECTION_AFTER_SILENCE,
@@ -311,13 +341,14 @@ impl Cluster {
             if self.has_leader(agent) {
                 self.members[agent].lost = None;
             } else {
-                self.lose(agent, now, loss);
+                // The leader itself, and who still reaches it.
+                let loss = match self.reaches(agent, self.led) {
+                    true => Loss::Deposed,
+                    false => loss,
+                };
+                self.members[agent].lost.get_or_insert((now, loss));
             }
         }
-    }
-
-    fn lose(&mut self, agent: usize, now: Timestamp, loss: Loss) {
-        self.members[agent].lost.get_or_insert((now, loss));
     }
 
     /// Changes an agent, if there is one with this number. `loss` is how others lose it, if it leads.

@@ -42,51 +42,27 @@ fn errors_have_the_texts_of_their_version() {
     let refused = "rpc error getting client: failed to get conn: dial tcp 127.0.0.1:8300: connect: connection refused";
     let server_limit = "rate limit exceeded, try again later or against a different server";
     let leader_limit = "rate limit exceeded for operation that can only be performed by the leader, try again later";
+    let same = |error, status, text| (error, status, text, text);
     let table = [
-        (
-            ConsulError::NoClusterLeader,
-            500,
-            "No cluster leader",
-            "No cluster leader",
-        ),
-        (
-            ConsulError::RpcEof,
-            500,
-            "rpc error making call: EOF",
-            "rpc error making call: EOF",
-        ),
-        (ConsulError::RpcConnectionRefused, 500, refused, refused),
-        (
+        same(ConsulError::NoClusterLeader, 500, "No cluster leader"),
+        same(ConsulError::RpcEof, 500, "rpc error making call: EOF"),
+        same(ConsulError::RpcConnectionRefused, 500, refused),
+        same(ConsulError::NoKnownServers, 500, "No known Consul servers"),
+        same(
             ConsulError::LeadershipLost,
             500,
             "leadership lost while committing log",
-            "leadership lost while committing log",
         ),
         (ConsulError::RateLimited, 429, "", "RPC rate limit exceeded"),
-        (
-            ConsulError::ServerRateLimited,
-            429,
-            server_limit,
-            server_limit,
-        ),
-        (
-            ConsulError::LeaderRateLimited,
-            503,
-            leader_limit,
-            leader_limit,
-        ),
+        same(ConsulError::ServerRateLimited, 429, server_limit),
+        same(ConsulError::LeaderRateLimited, 503, leader_limit),
         (
             ConsulError::PermissionDenied,
             403,
             "Permission denied",
             anonymous,
         ),
-        (
-            ConsulError::AclNotFound,
-            403,
-            "ACL not found",
-            "ACL not found",
-        ),
+        same(ConsulError::AclNotFound, 403, "ACL not found"),
     ];
     for (version, is_new) in [(Version::V1_8_7, false), (Version::V1_22_0, true)] {
         let server = of(version);

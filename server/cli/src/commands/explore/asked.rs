@@ -43,7 +43,7 @@ impl About {
         };
         Self {
             kind,
-            is_stale: query.has("stale"),
+            is_stale: query.has("stale") && matches!(method, "GET" | "HEAD"),
             session: session.or(of_query),
             keys,
             path,

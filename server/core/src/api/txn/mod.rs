@@ -59,7 +59,23 @@ go_struct! {
 
 /// Runs a transaction.
 pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
-    let bodies = read_operations(&mut request).await?;
+    let operations = operations(&mut request).await?;
+    if operations.iter().any(TxnOperation::is_write) {
+        write(&request, operations)
+    } else {
+        read(&request, operations)
+    }
+}
+
+/// Whether a request to `/v1/txn`, whose handler comes after this, only reads, or is refused by its agent.
+pub(crate) async fn only_reads(request: &mut Request) -> bool {
+    request.body.keep();
+    let operations = operations(request).await;
+    !operations.is_ok_and(|operations| operations.iter().any(TxnOperation::is_write))
+}
+
+async fn operations(request: &mut Request) -> Result<Vec<TxnOperation>, Failure> {
+    let bodies = read_operations(request).await?;
     let limit = if request.has(Behaviour::TxnLimit128) {
         128
     } else {
@@ -71,13 +87,9 @@ pub(crate) async fn txn(mut request: Request) -> Result<Reply, Failure> {
     }
     let mut operations = Vec::with_capacity(count);
     for body in bodies {
-        operations.extend(operation(&request, body)?);
+        operations.extend(operation(request, body)?);
     }
-    if operations.iter().any(TxnOperation::is_write) {
-        write(&request, operations)
-    } else {
-        read(&request, operations)
-    }
+    Ok(operations)
 }
 
 async fn read_operations(request: &mut Request) -> Result<Vec<OperationBody>, Failure> {

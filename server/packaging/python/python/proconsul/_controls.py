@@ -15,12 +15,13 @@ elif TYPE_CHECKING:
 #: A duration: seconds, a `timedelta`, or text as Go writes it, such as "20s" or "1m30s".
 Duration = Union[str, int, float, timedelta]
 
-ErrorName = Literal["no-cluster-leader", "rpc-eof", "rpc-connection-refused", "leadership-lost", "rate-limited", "too-many-connections", "server-rate-limited", "leader-rate-limited", "permission-denied", "acl-not-found"]
+ErrorName = Literal["no-cluster-leader", "rpc-eof", "rpc-connection-refused", "no-known-servers", "leadership-lost", "rate-limited", "too-many-connections", "server-rate-limited", "leader-rate-limited", "permission-denied", "acl-not-found"]
 """Which error.
 
 - `no-cluster-leader`: 500 `No cluster leader`, after Consul has waited 7 s for one.
 - `rpc-eof`: 500 `rpc error making call: EOF`: the connection to the leader ended.
 - `rpc-connection-refused`: 500: the old leader's port refuses connections.
+- `no-known-servers`: 500 `No known Consul servers`: a client agent has given up all servers.
 - `leadership-lost`: 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied.
 - `rate-limited`: 429 of `limits.rpc_rate`; without a text before 1.15.
 - `too-many-connections`: 429 of `limits.http_max_conns_per_client`; before 1.9 the connection is closed without a word.

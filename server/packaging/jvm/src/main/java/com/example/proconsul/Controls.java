@@ -1786,6 +1786,8 @@ public abstract class Controls {
         RPC_EOF,
         /** 500: the old leader's port refuses connections. */
         RPC_CONNECTION_REFUSED,
+        /** 500 `No known Consul servers`: a client agent has given up all servers. */
+        NO_KNOWN_SERVERS,
         /** 500 `leadership lost while committing log`, after half a second: the write may or may not have been applied. */
         LEADERSHIP_LOST,
         /** 429 of `limits.rpc_rate`; without a text before 1.15. */
