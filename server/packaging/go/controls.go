@@ -1164,6 +1164,8 @@ func (c *Controls) FailCheck(options FailCheckOptions) {
 type FaultOptions struct {
 	// What happens to the requests.
 	Effect Effect
+	// Requests that come to the agent with this number, counted from 0.
+	Agent uint64
 	// With which probability a request is hit: more than 0, at most 1.
 	Chance float64
 	// Requests from this IP address.
@@ -1197,6 +1199,7 @@ func (c *Controls) Fault(options FaultOptions) Id {
 	c.t.Helper()
 	body := given{}
 	body.set("effect", options.Effect, true)
+	body.set("agent", options.Agent, false)
 	body.set("chance", options.Chance, false)
 	body.set("client", options.Client, false)
 	body.set("from_ms", options.FromMs, false)

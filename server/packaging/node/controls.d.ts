@@ -732,6 +732,8 @@ export class Controls {
   fault(options: {
     /** What happens to the requests. */
     effect: Effect;
+    /** Requests that come to the agent with this number, counted from 0. */
+    agent?: number;
     /** With which probability a request is hit: more than 0, at most 1. */
     chance?: number;
     /** Requests from this IP address. */

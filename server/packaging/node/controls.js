@@ -121,8 +121,8 @@ export class Controls {
   }
 
   fault(options) {
-    onlyKnown(options, "effect", "chance", "client", "fromMs", "header", "keyPrefix", "method", "nth", "path", "question", "seed", "session", "times", "toMs");
-    return this.call("POST", "/faults", { body: { effect: options.effect, chance: options.chance, client: options.client, from_ms: options.fromMs, header: options.header, key_prefix: options.keyPrefix, method: options.method, nth: options.nth, path: options.path, question: options.question, seed: options.seed, session: options.session, times: options.times, to_ms: options.toMs } });
+    onlyKnown(options, "effect", "agent", "chance", "client", "fromMs", "header", "keyPrefix", "method", "nth", "path", "question", "seed", "session", "times", "toMs");
+    return this.call("POST", "/faults", { body: { effect: options.effect, agent: options.agent, chance: options.chance, client: options.client, from_ms: options.fromMs, header: options.header, key_prefix: options.keyPrefix, method: options.method, nth: options.nth, path: options.path, question: options.question, seed: options.seed, session: options.session, times: options.times, to_ms: options.toMs } });
   }
 
   faults() {

@@ -17,6 +17,10 @@ impl Controls {
     /// # Errors
     /// The rule is invalid or can never match. Nothing is installed.
     pub fn fault(&self, rule: Rule) -> Result<FaultGuard, RuleError> {
+        let last = self.names.len() - 1;
+        if let Some(number) = rule.agent_wanted().filter(|number| *number > last) {
+            return Err(RuleError::Agent(number, last));
+        }
         let past = match rule.effect() {
             Effect::ReadFrom { checkpoint, .. } => {
                 let kept = self.engine.kept_as(checkpoint);

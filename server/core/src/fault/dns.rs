@@ -80,6 +80,7 @@ async fn with_faults(
     let question = Question {
         name: asked.name,
         client: asked.client,
+        agent: context.agent,
         is_datagram,
     };
     let Some((name, effect)) = faults.ask_dns(&question, control.now()) else {

@@ -144,6 +144,7 @@ fn ask<T>(request: &Request, seen: &Seen<'_>, plan: impl FnOnce(&Asked<'_>) -> T
             && acquire.is_some()
             && seen.path.starts_with(b"/v1/kv/"),
         client: request.peer,
+        agent: seen.agent,
         header: &header,
         is_stale: seen.is_stale,
     };

@@ -42,6 +42,8 @@ pub enum RuleError {
     QuestionEffect,
     /// An earlier rule matches everything that this one matches, and goes on doing so.
     Hidden(RuleId),
+    /// Unknown agent; has its number, and the highest one.
+    Agent(usize, usize),
     /// Unknown checkpoint.
     Checkpoint(String),
     /// ACLs cannot change, or not so; has the sentence.
@@ -70,6 +72,7 @@ impl fmt::Display for RuleError {
             Self::NthAndTimes => {
                 "nth matches a single request, so times can only be 1; leave one of them out".into()
             }
+            Self::Agent(number, last) => format!("there is no agent {number}, only 0 to {last}"),
             Self::Checkpoint(name) => format!("there is no checkpoint {name:?}"),
             Self::Acls(sentence) => sentence.clone(),
             Self::Status(status) => {

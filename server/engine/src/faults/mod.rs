@@ -52,6 +52,8 @@ pub struct Asked<'a> {
     pub acquires: bool,
     /// The client's address; `None` for a Unix socket.
     pub client: Option<std::net::IpAddr>,
+    /// The number of the agent that it came to.
+    pub agent: usize,
     /// Returns the values of a header.
     pub header: &'a dyn Fn(&str) -> Option<String>,
     /// Whether it is a read that any server may answer (`?stale`).

@@ -9,6 +9,8 @@ pub struct Question<'a> {
     pub name: &'a str,
     /// The client's address.
     pub client: Option<IpAddr>,
+    /// The number of the agent that it came to.
+    pub agent: usize,
     /// Whether it came in a datagram.
     pub is_datagram: bool,
 }

@@ -30,6 +30,7 @@ pub struct Rule {
     key_prefix: Option<Vec<u8>>,
     session: Option<String>,
     client: Option<IpAddr>,
+    agent: Option<usize>,
     header: Option<(String, String)>,
     question: Option<String>,
     window: Option<(Timestamp, Timestamp)>,
@@ -50,6 +51,7 @@ impl Rule {
             key_prefix: None,
             session: None,
             client: None,
+            agent: None,
             header: None,
             question: None,
             window: None,
@@ -86,6 +88,12 @@ impl Rule {
     /// Only requests from this address.
     pub fn client(mut self, address: IpAddr) -> Self {
         self.client = Some(address);
+        self
+    }
+
+    /// Only requests that come to the agent with this number, counted from 0: a client of several addresses goes to another.
+    pub fn agent(mut self, number: usize) -> Self {
+        self.agent = Some(number);
         self
     }
 
@@ -162,6 +170,7 @@ impl Rule {
             name => format!("questions of DNS about {name}"),
         }));
         parts.extend(self.client.map(|client| format!("client {client}")));
+        parts.extend(self.agent.map(|agent| format!("agent {agent}")));
         let header = self.header.as_ref();
         parts.extend(header.map(|(name, value)| format!("header {name}: {value}")));
         parts.extend(self.window.map(|(from, to)| {
@@ -181,6 +190,12 @@ impl Rule {
     #[must_use]
     pub fn limit(&self) -> Option<u64> {
         self.nth.map(|_| 1).or(self.times)
+    }
+
+    /// Returns the number of the agent that requests come to; `None` for any.
+    #[must_use]
+    pub fn agent_wanted(&self) -> Option<usize> {
+        self.agent
     }
 
     pub(super) fn nth_wanted(&self) -> Option<u64> {
@@ -329,6 +344,7 @@ impl Rule {
             && starts(self.key_prefix.as_deref(), later.key_prefix.as_deref())
             && covers(self.session.as_ref(), later.session.as_ref())
             && covers(self.client.as_ref(), later.client.as_ref())
+            && covers(self.agent.as_ref(), later.agent.as_ref())
             && covers(self.header.as_ref(), later.header.as_ref())
             && !matches!(
                 self.effect,
@@ -364,14 +380,16 @@ impl Rule {
             && self.key_prefix.as_ref().is_none_or(key)
             && self.session.as_ref().is_none_or(session)
             && self.client.is_none_or(|own| asked.client == Some(own))
+            && self.agent.is_none_or(|own| asked.agent == own)
             && self.header.as_ref().is_none_or(header)
     }
 
-    /// Returns whether a question meets the conditions of name, transport and client.
+    /// Returns whether a question meets the conditions of name, transport, client and agent.
     pub(super) fn is_about(&self, question: &Question<'_>) -> bool {
         self.is_of_questions()
             && (question.is_datagram || self.effect != Effect::Dns(DnsFailure::Truncated))
             && self.client.is_none_or(|own| question.client == Some(own))
+            && self.agent.is_none_or(|own| question.agent == own)
             && is_below(question.name, self.name_asked())
     }
 }

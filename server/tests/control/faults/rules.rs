@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use proconsul::Server;
-use proconsul::faults::{ConsulError, Effect, ReportedIndex, Rule, RuleError};
+use proconsul::faults::{ConsulError, DnsFailure, Effect, ReportedIndex, Rule, RuleError};
 use proconsul_store::timestamp::Timestamp;
+use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
-use crate::support::{SECOND, ask, exchange, frozen, get, parse, put, request};
+use crate::support::{SECOND, ask, ask_at, exchange, frozen, get, parse, put, request};
 
 fn denied() -> Rule {
     Rule::new(Effect::Error(ConsulError::AclNotFound))
@@ -75,6 +76,27 @@ fn a_header_tells_clients_apart() {
     assert_eq!(ask(&["x-client: one"]), 403);
     assert_eq!(ask(&["X-Client: two"]), 404);
     assert_eq!(ask(&[]), 404);
+}
+
+/// A client with several addresses goes to another.
+#[test]
+fn an_agent_fails_alone() {
+    let server = Server::builder().frozen().dns().agents(2).start();
+    let server = server.expect("free ports");
+    let status = |agent| ask_at(server.agent(agent).addr(), "GET", "/v1/kv/k", "").status;
+    let _guard = server.fault(denied().agent(1)).expect("it can match");
+    assert_eq!([status(0), status(1)], [404, 403]);
+    let _other = server.fault(denied().agent(0)).expect("it is not hidden");
+    assert_eq!([status(0), status(1)], [403, 403]);
+    let fails = Rule::new(Effect::Dns(DnsFailure::ServFail)).agent(1);
+    let _guard = server.fault(fails).expect("it can match");
+    let question = DnsQuestion::new("n1.node.consul", "A").bytes();
+    let resolve = |agent| {
+        let answer = ask_over_udp(server.agent(agent).dns_addr(), &question);
+        DnsAnswer::read(&answer.expect("it answers")).head
+    };
+    assert!(!resolve(0).starts_with("SERVFAIL"), "{}", resolve(0));
+    assert!(resolve(1).starts_with("SERVFAIL"), "{}", resolve(1));
 }
 
 #[test]
@@ -227,6 +249,10 @@ fn a_rule_whose_turn_never_comes_says_so() {
                 last_contact: SECOND,
             }),
             "there is no checkpoint \"no\"".to_owned(),
+        ),
+        (
+            denied().agent(1),
+            "there is no agent 1, only 0 to 0".to_owned(),
         ),
     ];
     assert_refused(&server, table);

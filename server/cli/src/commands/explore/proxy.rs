@@ -99,6 +99,7 @@ impl Proxy {
             session: about.session(),
             acquires: about.acquired().is_some(),
             client: self.client(),
+            agent: 0,
             header: &header,
             is_stale: about.is_stale,
         };

@@ -932,10 +932,11 @@ class Controls:
         """
         self._call("POST", "/checks/fail", body=_given({"check": check, "node": node}))
 
-    def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    def fault(self, effect: Effect, *, agent: int | None = None, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """Installs a rule behind those that there are: the first that matches a request wins.
 
         effect: What happens to the requests.
+        agent: Requests that come to the agent with this number, counted from 0.
         chance: With which probability a request is hit: more than 0, at most 1.
         client: Requests from this IP address.
         from_ms: Requests that come at this time or later, in milliseconds of the server's clock.
@@ -950,7 +951,7 @@ class Controls:
         times: How many requests are hit at most, at least 1; all of them when it is left out.
         to_ms: Requests that come before this time, in milliseconds of the server's clock.
         """
-        return self._call("POST", "/faults", body=_given({"effect": effect, "chance": chance, "client": client, "from_ms": from_ms, "header": header, "key_prefix": key_prefix, "method": method, "nth": nth, "path": path, "question": question, "seed": seed, "session": session, "times": times, "to_ms": to_ms}))
+        return self._call("POST", "/faults", body=_given({"effect": effect, "agent": agent, "chance": chance, "client": client, "from_ms": from_ms, "header": header, "key_prefix": key_prefix, "method": method, "nth": nth, "path": path, "question": question, "seed": seed, "session": session, "times": times, "to_ms": to_ms}))
 
     def faults(self) -> Rules:
         """The rules, in the order in which they are tried, with how often they have hit."""
@@ -1358,9 +1359,9 @@ class AsyncControls:
         """As `Controls.fail_check`."""
         return await asyncio.to_thread(self.sync.fail_check, check=check, node=node)
 
-    async def fault(self, effect: Effect, *, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
+    async def fault(self, effect: Effect, *, agent: int | None = None, chance: float | None = None, client: str | None = None, from_ms: int | None = None, header: Header | None = None, key_prefix: str | None = None, method: str | None = None, nth: int | None = None, path: str | None = None, question: str | None = None, seed: int | None = None, session: str | None = None, times: int | None = None, to_ms: int | None = None) -> Id:
         """As `Controls.fault`."""
-        return await asyncio.to_thread(self.sync.fault, effect=effect, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, question=question, seed=seed, session=session, times=times, to_ms=to_ms)
+        return await asyncio.to_thread(self.sync.fault, effect=effect, agent=agent, chance=chance, client=client, from_ms=from_ms, header=header, key_prefix=key_prefix, method=method, nth=nth, path=path, question=question, seed=seed, session=session, times=times, to_ms=to_ms)
 
     async def faults(self) -> Rules:
         """As `Controls.faults`."""

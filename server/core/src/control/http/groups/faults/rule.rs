@@ -28,6 +28,8 @@ pub(super) struct NewRule {
     session: Option<String>,
     /// Requests from this IP address.
     client: Option<IpAddr>,
+    /// Requests that come to the agent with this number, counted from 0.
+    agent: Option<usize>,
     /// A header of the requests, by which clients on one machine can be told apart.
     header: Option<NewHeader>,
     /// Questions of DNS about this name or one below it, such as `web.service.consul`, in place of requests; `.` is any name.
@@ -75,6 +77,7 @@ impl NewRule {
         let rule = with(rule, self.key_prefix, Rule::key_prefix);
         let rule = with(rule, self.session, Rule::session);
         let rule = with(rule, self.client, Rule::client);
+        let rule = with(rule, self.agent, Rule::agent);
         let rule = with(rule, self.header, |rule, header| {
             rule.header(header.name, header.value)
         });

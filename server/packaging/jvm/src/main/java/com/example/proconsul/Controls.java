@@ -799,6 +799,12 @@ public abstract class Controls {
 
     /** The arguments of `fault` that can be left out. */
     public static final class FaultOptions extends Fields {
+        /** Requests that come to the agent with this number, counted from 0. */
+        public FaultOptions agent(long agent) {
+            set("agent", agent);
+            return this;
+        }
+
         /** With which probability a request is hit: more than 0, at most 1. */
         public FaultOptions chance(double chance) {
             set("chance", chance);
