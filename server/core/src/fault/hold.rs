@@ -8,6 +8,7 @@ use std::time::Duration;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop};
 use proconsul_engine::sync::either;
+use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Answer, Cluster, Entry, Key, KvGet};
 use proconsul_version::Behaviour;
 
@@ -60,8 +61,8 @@ pub(super) async fn until_it_may_go_on(
                 return plan;
             }
             Hold::Forever => engine.hold(None).await,
-            Hold::UntilHeard(lasts) => {
-                if !until_heard(control, &request.context, lasts, changes).await {
+            Hold::UntilHeard(given_up) => {
+                if !until_heard(control, &request.context, given_up, changes).await {
                     return plan;
                 }
             }
@@ -88,28 +89,28 @@ pub(super) async fn until_it_may_go_on(
     }
 }
 
-/// Waits until the leader is heard of that the agent had, at most for this duration. Returns whether it was.
+/// Waits until the leader is heard of that the agent had, at most until it is given up. Returns whether it was.
 pub(super) async fn until_heard(
     control: &Controls,
     context: &Context,
-    lasts: Duration,
+    given_up: Timestamp,
     changes: impl Future<Output = ()>,
 ) -> bool {
     let led = context.engine.cluster().last_leader();
     let is_heard = |cluster: &Cluster| cluster.reaches(context.agent, led);
-    until_changed(control, context, Some(lasts), changes, is_heard).await
+    until_changed(control, context, Some(given_up), changes, is_heard).await
 }
 
-/// Waits until something changes and this is so, for this duration, if one is given. Returns whether it is.
+/// Waits until something changes and this is so, at most until this time, if one is given. Returns whether it is.
 async fn until_changed(
     control: &Controls,
     context: &Context,
-    lasts: Option<Duration>,
+    until: Option<Timestamp>,
     changes: impl Future<Output = ()>,
     is_so: impl Fn(&Cluster) -> bool,
 ) -> bool {
     let engine = &context.engine;
-    let mut held = pin!(engine.hold(lasts));
+    let mut held = pin!(engine.hold_until(until));
     let mut has_changed = changes_within(held.as_mut(), changes).await;
     while has_changed {
         let changes = control.fault_table().changes();
@@ -225,8 +226,8 @@ pub(super) async fn unless_interrupted<T>(
     mut work: Pin<&mut impl Future<Output = T>>,
 ) -> Result<T, Interruption> {
     let faults = control.fault_table();
+    let mut changes = faults.changes();
     loop {
-        let mut changes = faults.changes();
         let done = poll_fn(|task| {
             // What a leader does after a change does not come to an agent that has lost it.
             if !changes.has_happened()
@@ -239,6 +240,8 @@ pub(super) async fn unless_interrupted<T>(
         if let Some(done) = done.await {
             return Ok(done);
         }
+        // Before the look, so that nothing is missed after it.
+        changes = faults.changes();
         if link(faults, seen) == Link::Cut {
             return Err(Interruption::LinkCut);
         }
@@ -262,8 +265,8 @@ pub(super) async fn unless_interrupted<T>(
             continue;
         };
         control.engine().fault_hit(&name);
-        if let Hold::UntilHeard(lasts) = hold {
-            let is_heard = until_heard(control, context, lasts, faults.changes()).await;
+        if let Hold::UntilHeard(given_up) = hold {
+            let is_heard = until_heard(control, context, given_up, Pin::new(&mut changes)).await;
             if is_heard || is_asked_again(control, context).await {
                 context.engine.block_again();
                 continue;

@@ -47,11 +47,10 @@ impl Engine {
             .get(agent)
             .filter(|member| !member.is_server)?;
         let (given_up, loss) = cluster.without_servers(agent)?;
-        let left = given_up.since(self.clock().now());
         let plan = match loss {
-            _ if left.is_zero() => at_once(ConsulError::NoKnownServers),
+            _ if given_up <= self.clock().now() => at_once(ConsulError::NoKnownServers),
             Loss::Refused => at_once(ConsulError::RpcConnectionRefused),
-            Loss::Silent | Loss::Deposed => silent(left),
+            Loss::Silent | Loss::Deposed => silent(given_up),
         };
         Some(Plan {
             name: "no server".to_owned(),
@@ -72,7 +71,7 @@ impl Engine {
         let now = self.clock().now();
         match loss {
             Loss::Silent if is_stale => None,
-            Loss::Silent => Some(silent(SILENCE.saturating_sub(now.since(since)))),
+            Loss::Silent => Some(silent(since.plus(SILENCE))),
             _ => LeaderLoss::of_agent(loss).interrupts(is_stale, since, now),
         }
     }

@@ -142,7 +142,7 @@ impl LeaderLoss {
             } else {
                 ConsulError::RpcEof
             })),
-            Phase::Silent => Some(silent(SILENCE)),
+            Phase::Silent => Some(silent(now.plus(SILENCE))),
             Phase::Electing if asked.is_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),
@@ -206,11 +206,11 @@ fn no_leader() -> Plan {
     }
 }
 
-/// What waits for a leader that is silent, as long as the connection to it lasts.
-pub(super) fn silent(lasts: Duration) -> Plan {
+/// What waits for a leader that is silent, until the connection to it is given up.
+pub(super) fn silent(given_up: Timestamp) -> Plan {
     Plan {
         name: "the leader is silent".to_owned(),
-        hold: Hold::UntilHeard(lasts),
+        hold: Hold::UntilHeard(given_up),
         stop: Some(Stop::Error(ConsulError::RpcEof)),
         ..Plan::default()
     }

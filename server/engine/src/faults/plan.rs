@@ -8,6 +8,7 @@ use super::effect::{AclChange, Cut, Effect, ReportedIndex};
 use super::response::Response;
 
 use proconsul_store::Store;
+use proconsul_store::timestamp::Timestamp;
 
 /// The steps of a request that is hit, in their order. The default changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -70,9 +71,9 @@ pub enum Hold {
     ForLeader,
     /// As [`Hold::ForLeader`], if there will be a leader after this duration.
     ForElection(Duration),
-    /// For this duration, or until the leader that the request was sent to is heard of again: then it goes on as if nothing had
+    /// Until this time, or until the leader that the request was sent to is heard of again: then it goes on as if nothing had
     /// happened. Another leader does not know of it.
-    UntilHeard(Duration),
+    UntilHeard(Timestamp),
     /// Until the client gives up.
     Forever,
 }

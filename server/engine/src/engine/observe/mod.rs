@@ -182,13 +182,25 @@ impl Engine {
 
     /// Holds the current request for a duration on the engine's clock; for `None`, until the future is dropped.
     pub async fn hold(&self, duration: Option<Duration>) {
+        self.hold_as(|now| duration.map(|duration| now.plus(duration)))
+            .await;
+    }
+
+    /// The same up to a time, also one that is over; for `None`, until the future is dropped.
+    pub async fn hold_until(&self, until: Option<Timestamp>) {
+        self.hold_as(|_| until).await;
+    }
+
+    async fn hold_as(&self, until: impl FnOnce(Timestamp) -> Option<Timestamp>) {
         let call = self.current_call();
         let is_frozen = self.clock.rate() == Rate::FROZEN;
         let until = self.with_state(|state, now| {
+            let until = until(now);
             if let Some(call) = call {
-                state.hold(now, call, duration, is_frozen);
+                let lasts = until.map(|until| until.since(now));
+                state.hold(now, call, lasts, is_frozen);
             }
-            duration.map(|duration| now.plus(duration))
+            until
         });
         self.consider_auto_advance();
         let _holding = call.map(|call| Holding { engine: self, call });
