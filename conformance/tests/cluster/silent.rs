@@ -169,7 +169,7 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
     cluster.took(
         "silent servers, until they are given up,",
         given_up,
-        25 * SECOND..45 * SECOND,
+        9 * SECOND..45 * SECOND,
     );
     // It may ask another one first, which hangs likewise.
     cluster.until("the client agent says it", || {
