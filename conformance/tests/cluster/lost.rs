@@ -287,6 +287,6 @@ fn dead_servers_are_given_up(cluster: &mut Cluster) {
     cluster.took(
         "dead servers, until they are given up,",
         given_up,
-        3 * SECOND..12 * SECOND,
+        3 * SECOND..45 * SECOND,
     );
 }
