@@ -10,6 +10,8 @@ SIMPLE = {
     "string": "string", "integer": "int64", "unsigned": "uint64", "number": "float64", "boolean": "bool",
     "object": "map[string]any",
 }
+# What zero means something of, so that nil leaves it out.
+POINTERS = {"agent"}
 # Words that Go reserves.
 RESERVED = {"type": "kind", "map": "of", "range": "from"}
 
@@ -64,7 +66,8 @@ def struct(name, text, fields, of, tagged):
     for field in fields:
         optional = "" if field.required else ",omitempty"
         tag = f' `json:"{field.name}{optional}"`' if tagged else ""
-        lines += [f"\t// {field.text}", f"\t{pascal_field(field.name)} {of(field.type)}{tag}"]
+        pointer = "*" if not tagged and not field.required and field.name in POINTERS else ""
+        lines += [f"\t// {field.text}", f"\t{pascal_field(field.name)} {pointer}{of(field.type)}{tag}"]
     return [*lines, "}", ""]
 
 

@@ -1165,7 +1165,7 @@ type FaultOptions struct {
 	// What happens to the requests.
 	Effect Effect
 	// Requests that come to the agent with this number, counted from 0.
-	Agent uint64
+	Agent *uint64
 	// With which probability a request is hit: more than 0, at most 1.
 	Chance float64
 	// Requests from this IP address.

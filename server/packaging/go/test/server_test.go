@@ -225,6 +225,21 @@ func TestTheServerOfTestutilIsThisOne(t *testing.T) {
 	}
 }
 
+// The first agent has the number 0, which a rule has to tell from no number.
+func TestARuleIsForTheFirstAgent(t *testing.T) {
+	server := proconsultest.Start(t, proconsultest.WithAgents("2"))
+	server.Fault(proconsultest.FaultOptions{Effect: proconsultest.ErrorEffect{Error: "acl-not-found"}, Agent: new(uint64)})
+	for at, fails := range []bool{true, false} {
+		client, err := api.NewClient(&api.Config{Address: server.AgentAddress(at)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := client.KV().Get("config", nil); (err != nil) != fails {
+			t.Errorf("agent %d: %v", at, err)
+		}
+	}
+}
+
 func TestAClientWithTwoAddressesGoesOn(t *testing.T) {
 	server := proconsultest.Start(t, proconsultest.WithAgents("3"))
 	addresses := []string{server.AgentAddress(1), server.AgentAddress(2)}
