@@ -261,7 +261,8 @@ fn a_follower_is_left_alone(cluster: &mut Cluster) {
     cluster.waits_in_vain(lone);
 }
 
-/// Their ports refuse what a client agent asks, until it has given up the last one. What it is told of its services it takes.
+/// Their ports refuse the requests of a client agent until it has given up the last one. A service can be registered at it all the
+/// same.
 fn dead_servers_are_given_up(cluster: &mut Cluster) {
     let name = cluster.name;
     let last = (0..CLIENT).find(|agent| runs(cluster, *agent));
@@ -278,6 +279,8 @@ fn dead_servers_are_given_up(cluster: &mut Cluster) {
     let service = r#"{"Name":"alone"}"#;
     let registered = cluster.put(CLIENT, "/v1/agent/service/register", service);
     cluster.is(&registered, 200, "");
+    let node = format!("{}.node.consul", cluster.node(CLIENT));
+    assert_eq!(cluster.resolve(CLIENT, &node, "A").0, "SERVFAIL", "{name}");
     let given_up = cluster.until("they are given up", || {
         asked.iter().all(|target| {
             let refused = cluster.get(CLIENT, target);

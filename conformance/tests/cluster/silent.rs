@@ -161,7 +161,15 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
     );
     pause(true);
     let silent = Stopwatch::start();
-    let all = [&targets[..], &["status/leader", "catalog/datacenters"]].concat();
+    let all = [
+        &targets[..],
+        &[
+            "status/leader",
+            "catalog/datacenters",
+            "operator/raft/configuration",
+        ],
+    ]
+    .concat();
     for waits in all.iter().map(|target| ask(target)).collect::<Vec<_>>() {
         cluster.is(&answered(waits), 500, "rpc error making call: EOF");
     }
@@ -180,6 +188,18 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
             })
         })
     });
+    let health = cluster.get(CLIENT, "/v1/health/service/consul");
+    cluster.is(&health, 500, "No known Consul servers");
+    for (name, value) in [
+        ("Index", "1"),
+        ("KnownLeader", "false"),
+        ("LastContact", "0"),
+    ] {
+        let shown = header(&health, &format!("X-Consul-{name}"));
+        assert_eq!(shown.as_deref(), Some(value), "{}: {name}", cluster.name);
+    }
+    let node = format!("{}.node.consul", cluster.node(CLIENT));
+    assert_eq!(cluster.resolve(CLIENT, &node, "A").0, "SERVFAIL", "{name}");
     let service = r#"{"Name":"alone"}"#;
     let registered = cluster.put(CLIENT, "/v1/agent/service/register", service);
     cluster.is(&registered, 200, "");

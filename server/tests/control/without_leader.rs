@@ -122,7 +122,7 @@ fn a_blocked_read_waits_on_when_its_leader_is_back() {
     assert_eq!(join(waits).body, "2");
 }
 
-/// It waits until it has given them up. What it is told of its services it takes (cluster.md 5.23).
+/// It waits for them until it gives them up. A service can be registered at it all the same (cluster.md 5.23).
 #[test]
 fn a_client_agent_gives_up_silent_servers() {
     let server = Server::builder().version(Version::V1_8_7).frozen().dns();
@@ -194,9 +194,10 @@ fn a_client_agent_that_is_cut_off_waits_for_servers() {
     put(&server, 0, "/v1/kv/k", "1");
     server.agent(3).cut();
     let stale = parked(&server, 3, "GET", "/v1/kv/k?stale&raw");
-    server.agent(3).heal();
+    put(&server, 0, "/v1/kv/k", "2");
     server.advance(SECOND);
-    assert_eq!(join(stale).status, 200);
+    server.agent(3).heal();
+    assert_eq!(join(stale).body, "2");
 }
 
 /// A transaction that only reads, of a server without a leader. One that writes waits for a leader (cluster.md 4.4.r2).

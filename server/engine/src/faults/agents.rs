@@ -41,12 +41,7 @@ impl Engine {
     /// Returns what happens at a client agent that reaches no server, and has nothing to answer from; `None` at any other.
     #[must_use]
     pub fn without_servers(&self, agent: usize) -> Option<Plan> {
-        let cluster = self.cluster();
-        cluster
-            .members()
-            .get(agent)
-            .filter(|member| !member.is_server)?;
-        let (given_up, loss) = cluster.without_servers(agent)?;
+        let (given_up, loss) = self.cluster().without_servers(agent)?;
         let plan = match loss {
             _ if given_up <= self.clock().now() => at_once(ConsulError::NoKnownServers),
             Loss::Refused => at_once(ConsulError::RpcConnectionRefused),

@@ -20,8 +20,8 @@ use crate::timestamp::Timestamp;
 const FAILURE_NOTICED: Duration = Duration::from_millis(5800);
 /// The time until the others mark an agent as alive that is back (cluster.md 1.36, 2.2).
 const RETURN_NOTICED: Duration = Duration::from_millis(200);
-/// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26), or a client agent all of its own
-/// at once (cluster.md 5.23).
+/// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26). A client agent needs it, too, to give up
+/// several servers that it loses at once (cluster.md 5.23).
 const FAILURE_NOTICED_BY_ALL: Duration = Duration::from_millis(36_500);
 /// The time until a new leader is elected after the old one was killed (cluster.md 3.1).
 const ELECTION_AFTER_KILL: Duration = Duration::from_millis(3160);
@@ -203,7 +203,7 @@ impl Cluster {
     }
 
     /// Returns when an agent that reaches no server gives them up, and whether their addresses refuse connections or nothing comes
-    /// back; `None` while it reaches one.
+    /// back; `None` while it reaches one, as a server does.
     #[must_use]
     pub fn without_servers(&self, agent: usize) -> Option<(Timestamp, Loss)> {
         let mut servers = self.members.iter().enumerate();

@@ -112,7 +112,7 @@ impl Context {
 
     /// Whether it is a client agent that reaches no server.
     pub(crate) fn is_without_servers(&self) -> bool {
-        !self.config.server && self.engine.cluster().without_servers(self.agent).is_some()
+        self.engine.cluster().without_servers(self.agent).is_some()
     }
 
     /// Returns since when the agent reaches no other datacenter; `None` while it does. A client agent reaches them
