@@ -69,11 +69,17 @@ impl Event {
         wakers.into_values().for_each(Waker::wake);
     }
 
+    /// Returns how often it has happened.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.happened.load(Ordering::Acquire)
+    }
+
     /// Waits until it happens, from this call on: also if that is before the future is polled.
     pub fn next(&self) -> Next<'_> {
         Next {
             event: self,
-            seen: self.happened.load(Ordering::Acquire),
+            seen: self.count(),
             waits: None,
         }
     }
@@ -89,10 +95,16 @@ pub struct Next<'a> {
 }
 
 impl Next<'_> {
+    /// Returns how often it had happened before.
+    #[must_use]
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
     /// Whether it has happened since it is waited for.
     #[must_use]
     pub fn has_happened(&self) -> bool {
-        self.event.happened.load(Ordering::Acquire) != self.seen
+        self.event.count() != self.seen
     }
 }
 

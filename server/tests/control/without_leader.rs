@@ -4,6 +4,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use proconsul::control::BlockedOn;
+use proconsul::history::{Filter, Kind};
 use proconsul::{Server, Version};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
@@ -129,13 +130,19 @@ fn a_client_agent_gives_up_silent_servers() {
     let server = server.agents_and_clients(3, 1).start().expect("free ports");
     put(&server, 0, "/v1/kv/k", "1");
     let mut waits = vec![blocked(&server, 3)];
-    (0..3).for_each(|number| server.agent(number).pause());
+    let held = Filter::of(Kind::Held).after(server.last_record());
+    server.agent(0).pause();
+    server
+        .wait_for(&held, PATIENCE)
+        .expect("its leader is silent");
+    server.agent(1).pause();
+    server.agent(2).pause();
     let targets = ["kv/k", "kv/k?stale", "status/leader", "catalog/datacenters"];
     waits.extend(targets.map(|target| parked(&server, 3, "GET", &format!("/v1/{target}"))));
     let service = r#"{"Name":"own"}"#;
     let registers = parked_with(&server, 3, "PUT", "/v1/agent/service/register", service);
     assert_eq!(get(&server, 3, "/v1/agent/self").status, 200);
-    server.advance(36 * SECOND);
+    server.advance(27 * SECOND);
     assert!(waits.iter().all(|waits| !waits.is_finished()));
     server.advance(SECOND);
     for waits in waits {

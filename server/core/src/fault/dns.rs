@@ -55,10 +55,10 @@ async fn with_faults(
     respond: impl Fn(Option<DnsFailure>) -> Option<Vec<u8>>,
 ) -> Option<Vec<u8>> {
     let faults = control.fault_table();
-    let changes = faults.changes();
+    let mut changes = faults.changes();
     let without_servers = context.engine.without_servers(context.agent);
     if let Some(Hold::UntilHeard(given_up)) = without_servers.map(|plan| plan.hold) {
-        until_heard(control, context, given_up, changes).await;
+        until_heard(control, context, given_up, &mut changes).await;
     }
     if !faults.has_any() {
         return respond(None);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop};
-use proconsul_engine::sync::either;
+use proconsul_engine::sync::{Next, either};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Answer, Cluster, Entry, Key, KvGet};
 use proconsul_version::Behaviour;
@@ -41,7 +41,7 @@ pub(super) async fn until_it_may_go_on(
     }
     let mut patience = LeaderPatience::of(request);
     loop {
-        let changes = faults.changes();
+        let mut changes = faults.changes();
         let of_rules = || match seen.is_passed_on {
             true => None,
             false => ask(request, seen, |asked| faults.ask(asked, now())),
@@ -62,7 +62,7 @@ pub(super) async fn until_it_may_go_on(
             }
             Hold::Forever => engine.hold(None).await,
             Hold::UntilHeard(given_up) => {
-                if !until_heard(control, &request.context, given_up, changes).await {
+                if !until_heard(control, &request.context, given_up, &mut changes).await {
                     return plan;
                 }
             }
@@ -76,13 +76,17 @@ pub(super) async fn until_it_may_go_on(
                 let Some(step) = patience.step(engine) else {
                     return plan;
                 };
+                let within = |lasts| {
+                    engine.looks_at(&changes);
+                    engine.hold_until(Some(now().plus(lasts)))
+                };
                 match plan.hold {
                     // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
                     _ if patience.grows => engine.hold(Some(step)).await,
                     Hold::ForElection(lasts) if lasts < step => {
-                        either(engine.hold(Some(lasts)), changes).await;
+                        either(within(lasts), &mut changes).await;
                     }
-                    _ => either(engine.hold(Some(step)), changes).await,
+                    _ => either(within(step), &mut changes).await,
                 }
             }
         }
@@ -90,11 +94,11 @@ pub(super) async fn until_it_may_go_on(
 }
 
 /// Waits until the leader is heard of that the agent had, at most until it is given up. Returns whether it was.
-pub(super) async fn until_heard(
-    control: &Controls,
+pub(super) async fn until_heard<'a>(
+    control: &'a Controls,
     context: &Context,
     given_up: Timestamp,
-    changes: impl Future<Output = ()>,
+    changes: &mut Next<'a>,
 ) -> bool {
     let led = context.engine.cluster().last_leader();
     let is_heard = |cluster: &Cluster| cluster.reaches(context.agent, led);
@@ -102,24 +106,25 @@ pub(super) async fn until_heard(
 }
 
 /// Waits until something changes and this is so, at most until this time, if one is given. Returns whether it is.
-async fn until_changed(
-    control: &Controls,
+async fn until_changed<'a>(
+    control: &'a Controls,
     context: &Context,
     until: Option<Timestamp>,
-    changes: impl Future<Output = ()>,
+    changes: &mut Next<'a>,
     is_so: impl Fn(&Cluster) -> bool,
 ) -> bool {
     let engine = &context.engine;
     let mut held = pin!(engine.hold_until(until));
-    let mut has_changed = changes_within(held.as_mut(), changes).await;
-    while has_changed {
-        let changes = control.fault_table().changes();
+    loop {
+        engine.looks_at(changes);
+        if !changes_within(held.as_mut(), &mut *changes).await {
+            return false;
+        }
+        *changes = control.fault_table().changes();
         if is_so(&engine.cluster()) {
             return true;
         }
-        has_changed = changes_within(held.as_mut(), changes).await;
     }
-    false
 }
 
 /// Waits for the first of two. Returns whether that is a change.
@@ -184,6 +189,7 @@ pub(super) async fn until_link_is_up(
             Link::Cut => return Err(Interruption::LinkCut),
             Link::Silent => {
                 held = held.or_else(|| control.engine().stand_still());
+                control.engine().looks_at(&changes);
                 changes.await;
             }
         }
@@ -205,12 +211,16 @@ pub(super) fn link(faults: &Faults, seen: &Seen<'_>) -> Link {
 
 /// Waits for a leader that a blocked read may be asked again at, whose leader has been given up. Returns whether it may: only since
 /// 1.15 (cluster.md 2.5.r4, 3.13).
-async fn is_asked_again(control: &Controls, context: &Context) -> bool {
+async fn is_asked_again<'a>(
+    control: &'a Controls,
+    context: &Context,
+    changes: &mut Next<'a>,
+) -> bool {
     if !context.config.version.has(Behaviour::HttpNoLeaderHoldGrows) {
         return false;
     }
     let has_leader = |cluster: &Cluster| cluster.has_leader(context.agent);
-    let changes = control.fault_table().changes();
+    *changes = control.fault_table().changes();
     has_leader(&context.engine.cluster())
         || until_changed(control, context, None, changes, has_leader).await
 }
@@ -228,6 +238,7 @@ pub(super) async fn unless_interrupted<T>(
     let faults = control.fault_table();
     let mut changes = faults.changes();
     loop {
+        control.engine().looks_at(&changes);
         let done = poll_fn(|task| {
             // What a leader does after a change does not come to an agent that has lost it.
             if !changes.has_happened()
@@ -266,8 +277,8 @@ pub(super) async fn unless_interrupted<T>(
         };
         control.engine().fault_hit(&name);
         if let Hold::UntilHeard(given_up) = hold {
-            let is_heard = until_heard(control, context, given_up, Pin::new(&mut changes)).await;
-            if is_heard || is_asked_again(control, context).await {
+            let is_heard = until_heard(control, context, given_up, &mut changes).await;
+            if is_heard || is_asked_again(control, context, &mut changes).await {
                 context.engine.block_again();
                 continue;
             }

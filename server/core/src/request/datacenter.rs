@@ -121,7 +121,8 @@ pub(crate) async fn silence<T>(
     let datacenter = &server.config.datacenter;
     from.engine
         .fault_hit(&format!("{datacenter} does not respond"));
-    from.engine.hold(Some(left)).await;
+    let until = from.engine.clock().now().plus(left);
+    from.engine.hold_until(Some(until)).await;
     Err(failed(&ConsulError::RpcEof, from, server))
 }
 

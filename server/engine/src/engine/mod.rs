@@ -103,15 +103,21 @@ impl Engine {
         entropy: Entropy,
         history: History,
     ) -> Self {
+        let cluster_changed = Arc::<Event>::default();
         let shared = Shared {
             observed: history.is_on(),
-            state: RwLock::new(State::new(store, entropy, history)),
+            state: RwLock::new(State::new(
+                store,
+                entropy,
+                history,
+                Arc::clone(&cluster_changed),
+            )),
             clock: clock.into(),
             happened: Event::default(),
             metrics: Metrics::default(),
             is_advancing: AtomicBool::new(false),
             advanced: Event::default(),
-            cluster_changed: Arc::default(),
+            cluster_changed,
             joined: OnceLock::new(),
         };
         Self {

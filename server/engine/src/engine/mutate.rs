@@ -12,7 +12,7 @@ use crate::clock::Clock;
 use crate::entropy::Entropy;
 use crate::history::{CallId, Happened, History, WokenBy};
 use crate::metrics::{Measured, Metrics};
-use crate::sync::Signal;
+use crate::sync::{Event, Signal};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::watch::Registry;
 use proconsul_store::{Command, Effects, LogEntry, Store};
@@ -134,7 +134,12 @@ impl State {
         self.runs_due.set();
     }
 
-    pub(super) fn new(store: Store, entropy: Entropy, history: History) -> Self {
+    pub(super) fn new(
+        store: Store,
+        entropy: Entropy,
+        history: History,
+        cluster_changed: Arc<Event>,
+    ) -> Self {
         Self {
             store,
             era: Generation::default(),
@@ -142,7 +147,7 @@ impl State {
             waiters: Registry::default(),
             replicas: Vec::new(),
             history,
-            calls: Calls::default(),
+            calls: Calls::new(cluster_changed),
             wake_delays: Vec::new(),
             checkpoints: BTreeMap::new(),
             auto_advance: None,

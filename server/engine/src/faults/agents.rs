@@ -1,10 +1,10 @@
 //! What requests go through at an agent that has lost its leader.
 
-use super::leadership::{LeaderLoss, SILENCE, at_once, silent};
+use super::leadership::{LeaderLoss, at_once, silent};
 use super::plan::{Hold, Plan, Shown, Stop};
 use super::{Asked, ConsulError, Phase};
 use crate::Engine;
-use proconsul_store::Loss;
+use proconsul_store::{Cluster, Loss};
 
 /// What an agent does for itself: it waits for a leader to tell, and goes on without one (cluster.md 4.4).
 const OF_AGENT: [&[u8]; 3] = [
@@ -66,7 +66,7 @@ impl Engine {
         let now = self.clock().now();
         match loss {
             Loss::Silent if is_stale => None,
-            Loss::Silent => Some(silent(since.plus(SILENCE))),
+            Loss::Silent => Some(silent(since.plus(Cluster::SILENCE))),
             _ => LeaderLoss::of_agent(loss).interrupts(is_stale, since, now),
         }
     }

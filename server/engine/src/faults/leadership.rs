@@ -6,11 +6,8 @@ use std::time::Duration;
 use super::Asked;
 use super::consul_error::ConsulError;
 use super::plan::{Hold, Plan, Shown, Stop};
-use proconsul_store::Loss;
 use proconsul_store::timestamp::Timestamp;
-
-/// How long a call hangs whose server is silent (cluster.md 2.5.r4, 3.5).
-pub(super) const SILENCE: Duration = Duration::from_secs(28);
+use proconsul_store::{Cluster, Loss};
 
 crate::named! {
     /// What a cluster without its leader is going through.
@@ -142,7 +139,7 @@ impl LeaderLoss {
             } else {
                 ConsulError::RpcEof
             })),
-            Phase::Silent => Some(silent(now.plus(SILENCE))),
+            Phase::Silent => Some(silent(now.plus(Cluster::SILENCE))),
             Phase::Electing if asked.is_stale => None,
             Phase::Electing => Some(Plan {
                 name: "a leader is being elected".to_owned(),

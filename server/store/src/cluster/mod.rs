@@ -21,7 +21,7 @@ const FAILURE_NOTICED: Duration = Duration::from_millis(5800);
 /// The time until the others mark an agent as alive that is back (cluster.md 1.36, 2.2).
 const RETURN_NOTICED: Duration = Duration::from_millis(200);
 /// The time until the servers of all datacenters mark one as failed (cluster.md 5.21, 5.26). A client agent needs it, too, to give up
-/// several servers that it loses at once (cluster.md 5.23).
+/// several servers that it loses at once, and that refuse connections (cluster.md 5.23.r2).
 const FAILURE_NOTICED_BY_ALL: Duration = Duration::from_millis(36_500);
 /// The time until a new leader is elected after the old one was killed (cluster.md 3.1).
 const ELECTION_AFTER_KILL: Duration = Duration::from_millis(3160);
@@ -129,6 +129,9 @@ pub enum ClusterCommand {
 }
 
 impl Cluster {
+    /// How long a request hangs whose server is silent (cluster.md 2.5.r4, 3.5, 5.23.r1).
+    pub const SILENCE: Duration = Duration::from_secs(28);
+
     /// Returns the agents; nothing for a lone one.
     #[must_use]
     pub fn members(&self) -> &[Member] {
@@ -211,7 +214,10 @@ impl Cluster {
             return None;
         }
         let servers = self.members.iter().filter(|member| member.is_server);
-        let refuses = servers.clone().all(|member| !member.runs);
+        let loss = match servers.clone().all(|member| !member.runs) {
+            true => Loss::Refused,
+            false => Loss::Silent,
+        };
         let mut away: Vec<_> = servers.map(|member| member.away).collect();
         away.sort_unstable();
         let (last, before) = (away.pop().flatten(), away.pop().flatten());
@@ -220,15 +226,14 @@ impl Cluster {
                 let last = last.unwrap_or_default();
                 // The last of several is noticed as any other, if those before it have been.
                 let is_one = before.is_none_or(|before| last.since(before) >= FAILURE_NOTICED);
-                let noticed = if is_one {
-                    FAILURE_NOTICED
-                } else {
-                    FAILURE_NOTICED_BY_ALL
+                let noticed = match loss {
+                    _ if is_one => FAILURE_NOTICED,
+                    Loss::Refused => FAILURE_NOTICED_BY_ALL,
+                    Loss::Silent | Loss::Deposed => Self::SILENCE,
                 };
-                let loss = if refuses { Loss::Refused } else { Loss::Silent };
                 (last.plus(noticed), loss)
             }
-            Some(own) => (own.plus(FAILURE_NOTICED_BY_ALL), Loss::Silent),
+            Some(own) => (own.plus(Self::SILENCE), Loss::Silent),
         })
     }
 

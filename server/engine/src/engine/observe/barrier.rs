@@ -157,11 +157,12 @@ pub fn blocked(
 ) -> Barrier<impl FnMut(&State) -> Option<Vec<Blocked>>> {
     let wanted = format!("{count} requests blocked on {on}");
     let met = move |state: &State| {
+        let is_meant = |call, read: &Subject| on.matches(read) && state.calls.is_up_to_date(call);
         let parked = state.calls.parked();
-        let found = parked.filter(|(_, parked)| on.matches(&parked.read));
+        let found = parked.filter(|(call, parked)| is_meant(*call, &parked.read));
         let all = || {
             let blocked = state.calls.blocked();
-            blocked.filter(|blocked| on.matches(&blocked.read))
+            blocked.filter(|blocked| is_meant(blocked.call, &blocked.read))
         };
         (found.count() >= count).then(|| all().collect())
     };

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::engine::cause::Cause;
 use crate::history::CallId;
-use crate::sync::Signal;
+use crate::sync::{Event, Signal};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Index, Store, Subject};
 
@@ -170,6 +170,8 @@ struct Call {
     is_to_change: bool,
     /// Whether another datacenter has passed it on, where it is open, too.
     is_passed_on: bool,
+    /// How many changes of the cluster there were when it last looked, if it looks at each while it waits.
+    looked_at: Option<u64>,
 }
 
 impl Call {
@@ -180,11 +182,6 @@ impl Call {
             _ => None,
         }
     }
-
-    /// Whether the request is blocked or held.
-    fn is_blocked(&self) -> bool {
-        self.parked().is_some() || matches!(self.state, CallState::Held(_))
-    }
 }
 
 /// All requests that are being answered.
@@ -193,9 +190,18 @@ pub(crate) struct Calls {
     last: u64,
     /// Boxed: a map with room for eleven calls in itself takes 2 KB, which each of a thousand servers in a test would have.
     open: BTreeMap<CallId, Box<Call>>,
+    /// Notified when the cluster changes.
+    changes: Arc<Event>,
 }
 
 impl Calls {
+    pub(crate) fn new(changes: Arc<Event>) -> Self {
+        Self {
+            changes,
+            ..Self::default()
+        }
+    }
+
     /// Opens a request that arrives at `since`, which is the record with the number `record`.
     pub(crate) fn begin(
         &mut self,
@@ -216,6 +222,7 @@ impl Calls {
             fault: None,
             is_to_change: false,
             is_passed_on: false,
+            looked_at: None,
         });
         self.open.insert(id, call);
         id
@@ -269,6 +276,28 @@ impl Calls {
         {
             call.blocked_before = Some(parked);
         }
+    }
+
+    /// Notes how many changes of the cluster a request has looked at; `None` if it looks at none. Returns what was noted before.
+    pub(crate) fn looked_at(&mut self, id: CallId, changes: Option<u64>) -> Option<u64> {
+        let call = self.open.get_mut(&id)?;
+        std::mem::replace(&mut call.looked_at, changes)
+    }
+
+    /// Whether a request has looked at all changes of the cluster that it looks at. Until then it may go on at any moment.
+    pub(crate) fn is_up_to_date(&self, id: CallId) -> bool {
+        self.open.get(&id).is_none_or(|call| self.has_looked(call))
+    }
+
+    fn has_looked(&self, call: &Call) -> bool {
+        call.looked_at
+            .is_none_or(|changes| changes == self.changes.count())
+    }
+
+    /// Whether a request is blocked or held, and stays so until something happens.
+    fn is_blocked(&self, call: &Call) -> bool {
+        let is_held = matches!(call.state, CallState::Held(_));
+        (is_held || call.parked().is_some()) && self.has_looked(call)
     }
 
     /// Marks a held request as able to go on.
@@ -372,7 +401,7 @@ impl Calls {
 
     /// Returns the targets of the requests that are neither blocked nor held.
     pub(crate) fn at_work(&self) -> Vec<String> {
-        let at_work = self.open.values().filter(|call| !call.is_blocked());
+        let at_work = self.open.values().filter(|call| !self.is_blocked(call));
         at_work.map(|call| call.target.clone()).collect()
     }
 
@@ -393,14 +422,14 @@ impl Calls {
         let of_clients = self.open.values().filter(|call| !call.is_passed_on);
         (
             of_clients.count(),
-            self.open.values().all(|call| call.is_blocked()),
+            self.open.values().all(|call| self.is_blocked(call)),
         )
     }
 
-    /// Returns whether a request was woken and has neither been answered nor blocked again.
+    /// Returns whether a request was woken and has neither been answered nor blocked again, or has a change to look at.
     pub(crate) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
-        calls.any(|call| matches!(call.state, CallState::Woken))
+        calls.any(|call| matches!(call.state, CallState::Woken) || !self.has_looked(call))
     }
 
     /// The next request that goes on by itself, and when.

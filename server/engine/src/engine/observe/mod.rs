@@ -17,6 +17,7 @@ use super::Engine;
 use super::mutate::State;
 use crate::clock::Rate;
 use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe, WokenBy};
+use crate::sync::Next;
 use calls::{Parked, WakeDelay, WakeSignal};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Key, Subject};
@@ -180,13 +181,31 @@ impl Engine {
         Some(passed_on)
     }
 
-    /// Holds the current request for a duration on the engine's clock; for `None`, until the future is dropped.
+    /// Notes that the current request has looked at the cluster as it is when `changes` is made, and looks again when it changes:
+    /// until then nobody takes it for one that rests.
+    pub fn looks_at(&self, changes: &Next<'_>) {
+        if let Some(call) = self.current_call() {
+            let seen = Some(changes.seen());
+            let before = self.lock().calls.looked_at(call, seen);
+            if before.is_some() && before != seen {
+                self.announce();
+                self.consider_auto_advance();
+            }
+        }
+    }
+
+    /// Holds the current request for a duration on the engine's clock, whatever happens to the cluster; for `None`, until the
+    /// future is dropped.
     pub async fn hold(&self, duration: Option<Duration>) {
+        if let Some(call) = self.current_call() {
+            self.lock().calls.looked_at(call, None);
+        }
         self.hold_as(|now| duration.map(|duration| now.plus(duration)))
             .await;
     }
 
-    /// The same up to a time, also one that is over; for `None`, until the future is dropped.
+    /// Holds the current request, which looks at changes of the cluster, up to a time, also one that is over; for `None`, until the
+    /// future is dropped.
     pub async fn hold_until(&self, until: Option<Timestamp>) {
         self.hold_as(|_| until).await;
     }

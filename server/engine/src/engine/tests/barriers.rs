@@ -9,10 +9,11 @@ use shuttle::future::block_on;
 use tokio::runtime::Builder;
 
 use super::super::observe::barrier::{self, Unseen};
-use super::super::{Advance, BlockedOn, WhyUnmet};
+use super::super::{Advance, BlockedOn, OpenCall, WhyUnmet};
 use super::interleaved::{end, in_every_order_of, in_many_orders_of, start};
 use super::{Engine, answer, get, observed, put, wait_past};
 use crate::history::{Filter, Happened, History, Kind};
+use crate::sync::either;
 use proconsul_store::Index;
 use proconsul_store::timestamp::Timestamp;
 use proconsul_testing::within;
@@ -58,6 +59,30 @@ fn a_request_is_seen_blocked_and_then_idle() {
         idle.expect("it is answered");
         assert_eq!(engine.open_requests(), 0);
         end([reader]);
+    });
+}
+
+/// Otherwise the clock goes on, or the next request is sent, before it has seen the change.
+#[test]
+fn a_request_with_a_change_to_look_at_does_not_rest() {
+    in_many_orders_of(observed, |engine| {
+        let changed = engine.cluster_changed();
+        let held = start(engine, |engine| {
+            let open = engine.begin_call(None, "GET", "/v1/kv/a");
+            let (changed, id) = (engine.cluster_changed(), open.as_ref().map(OpenCall::id));
+            let changes = changed.next();
+            block_on(Engine::in_call(id, async {
+                engine.looks_at(&changes);
+                either(engine.hold_until(None), changes).await;
+            }));
+        });
+        let hold = Filter::of(Kind::Held);
+        let is_held = block_on(engine.wait_until(barrier::recorded(&hold), PATIENCE));
+        is_held.expect("it is held");
+        changed.notify();
+        block_on(engine.wait_until(barrier::idle(), PATIENCE)).expect("it is answered");
+        assert_eq!(engine.open_requests(), 0);
+        end([held]);
     });
 }
 
