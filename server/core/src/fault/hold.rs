@@ -5,6 +5,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::Duration;
 
+use proconsul_engine::Engine;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop};
 use proconsul_engine::sync::{Next, either};
@@ -76,21 +77,26 @@ pub(super) async fn until_it_may_go_on(
                 let Some(step) = patience.step(engine) else {
                     return plan;
                 };
-                let within = |lasts| {
-                    engine.looks_at(&changes);
-                    engine.hold_until(Some(now().plus(lasts)))
-                };
-                match plan.hold {
-                    // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
-                    _ if patience.grows => engine.hold(Some(step)).await,
-                    Hold::ForElection(lasts) if lasts < step => {
-                        either(within(lasts), &mut changes).await;
-                    }
-                    _ => either(within(step), &mut changes).await,
+                // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
+                if patience.grows {
+                    engine.hold(Some(step)).await;
+                } else {
+                    for_leader(engine, plan.hold, step, &mut changes).await;
                 }
             }
         }
     }
+}
+
+/// Holds a request for a step of its wait for a leader, at most until there is one.
+async fn for_leader(engine: &Engine, hold: Hold, step: Duration, changes: &mut Next<'_>) {
+    let lasts = match hold {
+        Hold::ForElection(lasts) => lasts.min(step),
+        _ => step,
+    };
+    engine.looks_at(changes);
+    let until = engine.clock().now().plus(lasts);
+    either(engine.hold_until(Some(until)), changes).await;
 }
 
 /// Waits until the leader is heard of that the agent had, at most until it is given up. Returns whether it was.
