@@ -41,6 +41,32 @@ impl AgentCounts {
         }
     }
 
+    /// Reads numbers of agents, or the names of their nodes, in the order of the agents; without names the list is empty.
+    ///
+    /// # Errors
+    /// There is no server, there are more than 16 agents, a name is empty or a number, or two are the same.
+    pub(crate) fn and_names(text: &str) -> Result<(Self, Vec<String>), WrongAgents> {
+        if let Ok(counts) = text.parse() {
+            return Ok((counts, Vec::new()));
+        }
+        let (servers, clients) = text.split_once(':').unwrap_or((text, ""));
+        let names = |text: &str| text.split(',').map(str::trim).map(str::to_owned).collect();
+        let (mut all, clients): (Vec<String>, Vec<String>) = match clients {
+            "" if text.ends_with(':') => return Err(WrongAgents),
+            "" => (names(servers), Vec::new()),
+            _ => (names(servers), names(clients)),
+        };
+        let counts = Self::new(all.len(), clients.len())?;
+        all.extend(clients);
+        let is_wrong = |(at, name): (usize, &String)| {
+            name.bytes().all(|byte| byte.is_ascii_digit()) || all[..at].contains(name)
+        };
+        match all.iter().enumerate().any(is_wrong) {
+            true => Err(WrongAgents),
+            false => Ok((counts, all)),
+        }
+    }
+
     /// Whether there is one agent alone.
     #[must_use]
     pub fn is_lone(self) -> bool {
@@ -54,7 +80,7 @@ impl AgentCounts {
     }
 }
 
-/// The numbers of agents are not `SERVERS` or `SERVERS:CLIENTS`.
+/// The agents are neither `SERVERS` or `SERVERS:CLIENTS` nor such lists of names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WrongAgents;
 
@@ -62,7 +88,7 @@ impl fmt::Display for WrongAgents {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             formatter,
-            "agents are SERVERS or SERVERS:CLIENTS, such as 3 or 3:1: at least one server, at most {MOST} in all"
+            "agents are SERVERS or SERVERS:CLIENTS, such as 3 or 3:1, or the names of their nodes, such as a,b,c:d: at least one server, at most {MOST} in all"
         )
     }
 }
@@ -90,7 +116,7 @@ impl fmt::Display for AgentCounts {
 
 impl Config {
     /// Returns the configuration of each agent, servers first. The first has this configuration, and is a server if there
-    /// are others. The name of each other agent ends in its number. Each of its ports is 10 higher than that of the agent
+    /// are others. The name of each other agent ends in its number, unless all have names. Each of its ports is 10 higher than that of the agent
     /// before; 0 stays a free one. Only the first has the services and checks.
     #[must_use]
     pub fn of_agents(&self) -> Vec<Config> {
@@ -106,7 +132,9 @@ impl Config {
         };
         if number > 0 {
             let seed = self.seed.unwrap_or_default().wrapping_add(number as u64);
-            config.node_name = format!("{}-{number}", self.node_name);
+            let numbered = || format!("{}-{number}", self.node_name);
+            let given = self.agent_names.get(number).cloned();
+            config.node_name = given.unwrap_or_else(numbered);
             config.node_id = Config::node_id_from_seed(seed);
             config.services.clear();
             config.checks.clear();
@@ -167,6 +195,21 @@ mod tests {
     }
 
     #[test]
+    fn names_of_agents_are_read_and_refused() {
+        let read = |text: &str| {
+            let read = AgentCounts::and_names(text);
+            read.map(|(counts, names)| (counts.to_string(), names.join(" ")))
+        };
+        let is = |counts: &str, names: &str| Ok((counts.to_owned(), names.to_owned()));
+        assert_eq!(read("3:1"), is("3:1", ""));
+        assert_eq!(read("a,b,c:d"), is("3:1", "a b c d"));
+        assert_eq!(read("a, 1b"), is("2", "a 1b"));
+        for wrong in ["", "a,", "a:", ":a", "a,a", "a:a", "3:a", "a,1", "a:b:b"] {
+            assert_eq!(read(wrong), Err(WrongAgents), "{wrong}");
+        }
+    }
+
+    #[test]
     fn each_agent_has_names_and_ports_of_its_own() {
         let config = Config {
             listeners: vec![Listener::Tcp(([127, 0, 0, 1], 8500).into())],
@@ -183,5 +226,12 @@ mod tests {
             [Listener::Tcp(([127, 0, 0, 1], 8510).into())]
         );
         assert_ne!(agents[1].node_id, agents[2].node_id);
+        let agent_names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let agents = Config {
+            agent_names,
+            ..config
+        }
+        .of_agents();
+        assert_eq!(agents[2].node_name, "c");
     }
 }

@@ -57,6 +57,8 @@ pub struct Config {
     pub server: bool,
     /// How many agents the datacenter has, this one among them. Default: one alone.
     pub agents: AgentCounts,
+    /// The names of their nodes, the first as in `node_name`. Default: none, and [`Config::of_agents`] makes them.
+    pub agent_names: Vec<String>,
     /// The datacenters that are joined, this one first; see [`Config::join`]. Default: none but this one.
     pub datacenters: DatacenterNames,
 
@@ -387,6 +389,7 @@ impl Default for Config {
             dev: false,
             server: true,
             agents: AgentCounts::default(),
+            agent_names: Vec::new(),
             datacenters: DatacenterNames::default(),
             listeners: vec![Listener::Tcp(SocketAddr::new(LOCALHOST, 0))],
             https: HttpsConfig::default(),

@@ -87,12 +87,20 @@ impl Config {
         all
     }
 
+    /// Returns the name of the node among the servers of all datacenters.
+    #[must_use]
+    pub fn wan_name(&self) -> String {
+        format!("{}.{}", self.node_name, self.datacenter)
+    }
+
     fn of_datacenter(&self, number: usize, name: &str) -> Config {
         let mut config = self.with_ports_of(number * self.agents.total());
         name.clone_into(&mut config.datacenter);
         config.datacenters.0.retain(|other| other != name);
         config.datacenters.0.insert(0, name.to_owned());
         config.node_name = format!("{name}-{}", self.node_name);
+        let agents = self.agent_names.iter();
+        config.agent_names = agents.map(|agent| format!("{name}-{agent}")).collect();
         config.node_id.clear();
         config.services.clear();
         config.checks.clear();

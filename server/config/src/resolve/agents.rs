@@ -1,14 +1,39 @@
 //! Several agents and datacenters.
 
 use crate::settings::Settings;
-use crate::{AgentCounts, Config, DatacenterNames, WrongAgents, WrongDatacenters};
+use crate::{AgentCounts, Config, DatacenterNames, WrongDatacenters};
 
-/// Returns how many agents there are.
-pub(super) fn counts(settings: &Settings) -> Result<AgentCounts, String> {
-    let counts = settings.agents.as_deref().map(str::parse).transpose();
-    counts
-        .map(Option::unwrap_or_default)
-        .map_err(|wrong: WrongAgents| format!("-agents: {wrong}"))
+/// Takes the agents and the names of their nodes.
+///
+/// # Errors
+/// Our text about the agents.
+pub(super) fn take_agents(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    if let Some(text) = &settings.agents {
+        (config.agents, config.agent_names) =
+            AgentCounts::and_names(text).map_err(|wrong| format!("-agents: {wrong}"))?;
+    }
+    Ok(())
+}
+
+/// Takes the name of the node, which is that of the first agent.
+///
+/// # Errors
+/// Our text about two names.
+pub(super) fn take_node_name(settings: &Settings, config: &mut Config) -> Result<(), String> {
+    let given = settings.node_name.as_deref().map(str::trim);
+    let given = given.filter(|name| !name.is_empty());
+    let first = config.agent_names.first();
+    if let (Some(given), Some(first)) = (given, first)
+        && given != first
+    {
+        return Err(format!(
+            "-agents begins with {first}, and -node is {given}: leave one of them out"
+        ));
+    }
+    if let Some(name) = given.or(first.map(String::as_str)) {
+        config.node_name = name.to_owned();
+    }
+    Ok(())
 }
 
 /// Joins datacenters.

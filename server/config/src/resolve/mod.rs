@@ -101,7 +101,6 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
         control_port,
         allow_hosts: allow_hosts(settings)?,
         strict: settings.strict.unwrap_or(false),
-        agents: agents::counts(settings)?,
         ..base
     };
 
@@ -116,6 +115,7 @@ pub fn resolve(settings: &Settings) -> Result<Resolved, String> {
     take_datacenter(settings, &mut config)?;
     let bootstrap = bootstrap(settings, &config, &mut warnings)?;
     take_primary_datacenter(settings, &mut config)?;
+    agents::take_agents(settings, &mut config)?;
     agents::take_datacenters(settings, &mut config)?;
     check_node_meta(&settings.node_meta)?;
     let client_addresses = listen::take_listeners(settings, ports, &mut errors, &mut config)?;
@@ -300,10 +300,7 @@ fn take_host(config: &mut Config) {
 }
 
 pub(crate) fn take_node(settings: &Settings, config: &mut Config) -> Result<(), String> {
-    let name = settings.node_name.as_deref().map(str::trim);
-    if let Some(name) = name.filter(|name| !name.is_empty()) {
-        name.clone_into(&mut config.node_name);
-    }
+    agents::take_node_name(settings, config)?;
     if let Some(id) = settings.node_id.as_ref().filter(|id| !id.is_empty()) {
         if let Some(flaw) = node_id::flaw(id) {
             return Err(format!(

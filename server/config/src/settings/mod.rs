@@ -105,8 +105,8 @@ settings! {
              rejected, because a web page could have chosen them. May be repeated (proconsul only).";
         Text as_version [] Own "as-version" "The release of Consul that is emulated, such as 1.8.7 (proconsul only).";
         Text agents []
-            Own "agents" "How many agents the datacenter has: servers, or servers and client agents, such as 3 or 3:1. Each \
-             has ports 10 higher than the one before it (proconsul only).";
+            Own "agents" "How many agents the datacenter has: servers, or servers and client agents, such as 3 or 3:1, or \
+             the names of their nodes, such as a,b,c:d. Each has ports 10 higher than the one before it (proconsul only).";
         Text datacenters []
             Own "datacenters" "The names of datacenters that are joined, the first one's first, such as dc1,dc2. Each has \
              as many agents as -agents says (proconsul only).";
