@@ -48,6 +48,7 @@ pub const CLAIMS: &[Claim] = &[
         "cluster/the-servers-are-known-everywhere",
         "cluster.md 1.22 to 1.25, 1.27",
     ),
+    claim("cluster/the-keyring-is-of-all-agents", "cluster.md 1.40"),
     claim("cluster/agents-say-who-they-are", "cluster.md 1.26"),
     claim(
         "cluster/services-are-the-agents-own",
@@ -123,6 +124,10 @@ pub const CLAIMS: &[Claim] = &[
         "cluster.md 5.8, 5.9",
     ),
     claim("datacenter/names-are-of-a-datacenter", "cluster.md 5.14"),
+    claim(
+        "datacenter/the-keyring-is-of-all-datacenters",
+        "cluster.md 5.32",
+    ),
     claim("datacenter/a-blocking-query-wakes", "cluster.md 5.4"),
     claim("datacenter/queries-fall-back", "cluster.md 5.13, 5.27"),
     claim(

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::agents::{Cluster, header, text};
 use crate::held;
+use crate::together::{complaints, keyring_is_refused};
 
 /// The server of dc1, its client agent, and the server of dc2.
 const HERE: usize = 0;
@@ -24,6 +25,7 @@ held! {
     errors_have_a_prefix_for_each_hop
     registrations_and_events_go_there
     names_are_of_a_datacenter
+    the_keyring_is_of_all_datacenters
     a_blocking_query_wakes
     queries_fall_back
     coordinates_are_of_all_datacenters
@@ -75,6 +77,26 @@ fn the_datacenters_are_listed(cluster: &Cluster) {
         coordinates.starts_with(r#"[{"Datacenter":"dc2","AreaID":"wan""#),
         "{coordinates}"
     );
+}
+
+fn the_keyring_is_of_all_datacenters(cluster: &Cluster) {
+    let [here, client, there] = [HERE, CLIENT, THERE].map(|agent| cluster.node(agent));
+    let wan = [format!("{here}.dc1"), format!("{there}.dc2")];
+    let of_here = complaints("dc1 (LAN)", &[here, client]);
+    let members = text(&cluster.get(THERE, "/v1/agent/members"));
+    let members: Value = serde_json::from_str(&members).expect("JSON");
+    let members = members.as_array().expect("a list").iter();
+    let names = members.map(|member| member["Name"].as_str().expect("a name").to_owned());
+    let of_there = complaints("dc2 (LAN)", &names.collect::<Vec<_>>());
+    let all = [complaints("WAN", &wan), of_here.clone(), of_there].concat();
+    for (query, expected) in [
+        ("", &all),
+        ("dc=dc2", &all),
+        ("dc=dc9", &all),
+        ("local-only=1", &of_here),
+    ] {
+        keyring_is_refused(cluster, HERE, query, expected);
+    }
 }
 
 fn requests_are_handled_where_they_say(cluster: &Cluster) {

@@ -19,6 +19,7 @@ held! {
     sessions_are_of_the_agent_that_is_asked
     checks_of_a_session_are_on_its_node
     the_servers_are_known_everywhere
+    the_keyring_is_of_all_agents
     agents_say_who_they_are
     services_are_the_agents_own
     catalogs_tell_the_consistency
@@ -275,14 +276,60 @@ fn the_servers_are_known_everywhere(cluster: &Cluster) {
             r#""role":"consul""#,
             r#""role":"node""#,
             r#""expect":"3""#,
+            r#""acls":"0""#,
         ]
         .map(count);
-        assert_eq!(counts, [4, 3, 1, 3], "{}: {members}", cluster.name);
+        assert_eq!(counts, [4, 3, 1, 3, 4], "{}: {members}", cluster.name);
     }
     let health = || text(&cluster.get(0, "/v1/operator/autopilot/health"));
     cluster.until("autopilot is well", || {
         health().contains(r#""FailureTolerance":1"#)
     });
+}
+
+fn the_keyring_is_of_all_agents(cluster: &Cluster) {
+    let names: Vec<_> = (0..AGENTS).map(|agent| cluster.node(agent)).collect();
+    let of_lan = complaints("dc1 (LAN)", &names);
+    for agent in 0..CLIENT {
+        keyring_is_refused(cluster, agent, "local-only=1", &of_lan);
+    }
+    let refused = cluster.get(CLIENT, "/v1/operator/keyring");
+    let says = "keyring operations must run against a server node";
+    cluster.is(&refused, 500, says);
+    let wrong = cluster.get(CLIENT, "/v1/operator/keyring?relay-factor=9");
+    assert_eq!(wrong.status, 400, "{}", cluster.name);
+}
+
+/// What a pool of gossip says without encryption.
+pub(crate) fn complaints(pool: &str, names: &[String]) -> Vec<String> {
+    let count = names.len();
+    let all = format!("\t* {pool} error: {count}/{count} nodes reported failure");
+    let says = "Keyring is empty (encryption not enabled)";
+    let each = names.iter().map(|name| format!("\t* {name}: {says}"));
+    std::iter::once(all).chain(each).collect()
+}
+
+/// Each pool says its members in an order of its own.
+pub(crate) fn keyring_is_refused(
+    cluster: &Cluster,
+    agent: usize,
+    query: &str,
+    complaints: &[String],
+) {
+    let refused = cluster.get(agent, &format!("/v1/operator/keyring?{query}"));
+    let said = text(&refused);
+    let (count, lines) = said.split_once('\n').expect("it has lines");
+    let mut lines: Vec<_> = lines.lines().filter(|line| !line.is_empty()).collect();
+    lines.sort_unstable();
+    let mut expected: Vec<_> = complaints.iter().map(String::as_str).collect();
+    expected.sort_unstable();
+    let says = format!("{} errors occurred:", expected.len());
+    assert_eq!(
+        (refused.status, count, lines),
+        (500, says.as_str(), expected),
+        "{}",
+        cluster.name
+    );
 }
 
 fn agents_say_who_they_are(cluster: &Cluster) {

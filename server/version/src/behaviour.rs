@@ -370,6 +370,8 @@ behaviours! {
     HttpSamenessGroupRefused = "http.query_peer_sg.sg", [onward(1, 16, 0)], None, "N H";
     /// The tags of a member have `ft_si`.
     AgentTagIntentions = "agent.tag_ft_si", [onward(1, 14, 0)], None, "V N I";
+    /// The tags of a client agent have no `acls`.
+    AgentClientWithoutAclsTag = "agent.client_tag_acls", [onward(1, 11, 0)], None, "V N I";
     /// The node's `Meta` has `consul-version`.
     JsonNodeMetaVersion = "json.node_meta_version", [onward(1, 16, 1)], None, "N D";
     /// A prepared query has `Targets` and `Peer`, its result `PeerName`.

@@ -20,13 +20,14 @@ use proconsul_engine::{Engine, OpenCall};
 
 /// What ignores the parameter `dc`: it is about the agent that is asked, or its body names the datacenter (cluster.md 5.8
 /// to 5.10).
-const IGNORES: [&str; 7] = [
+const IGNORES: [&str; 8] = [
     "/v1/agent/",
     "/v1/event/list",
     "/v1/catalog/register",
     "/v1/catalog/deregister",
     "/v1/catalog/datacenters",
     "/v1/coordinate/datacenters",
+    "/v1/operator/keyring",
     "/v1/operator/usage",
 ];
 

@@ -61,11 +61,6 @@ pub(crate) fn members(request: &Request) -> Result<Reply, Failure> {
     Ok(rights.told_in(Reply::json(request, &shown)))
 }
 
-/// Returns the name of this agent in the pool of all datacenters.
-fn wan_name(config: &Config) -> String {
-    format!("{}.{}", config.node_name, config.datacenter)
-}
-
 /// Shows the agent and its configuration, with the statistics that tools read.
 pub(crate) fn this_agent(request: &Request) -> Result<Reply, Failure> {
     request.authorize()?;
@@ -202,7 +197,7 @@ fn wan_members(context: &Context) -> Vec<PoolMember> {
             };
             let has_failed = away.is_some_and(|since| Cluster::is_noticed_by_all(since, now));
             let port = config.serf_wan_port?;
-            let member = pool_member(there, agent, wan_name(config), port, None);
+            let member = pool_member(there, agent, config.wan_name(), port, None);
             Some(PoolMember {
                 has_failed,
                 ..member
@@ -262,12 +257,15 @@ fn pool_member(
         .map(|(name, value)| (text(name), value)),
     );
     let is_client = !config.server && !members.is_empty();
+    if !is_client || !config.version.has(Behaviour::AgentClientWithoutAclsTag) {
+        let acls = text(if config.acl.enabled { "1" } else { "0" });
+        tags.insert(text("acls"), acls);
+    }
     if is_client {
         tags.insert(text("role"), text("node"));
     } else {
         tags.extend(
             [
-                ("acls", text(if config.acl.enabled { "1" } else { "0" })),
                 ("ft_fs", text("1")),
                 ("port", config.server_port.to_string()),
                 ("raft_vsn", text("3")),

@@ -1,8 +1,11 @@
 //! `/v1/operator/keyring` where gossip is not encrypted: every list and every change is refused (operator.md 2).
 
+use std::sync::Arc;
+
 use http::Method;
 
 use crate::failure::{Failure, failures};
+use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::Reply;
 use crate::request::Request;
 use crate::route::routes;
@@ -20,8 +23,10 @@ failures! {
     reading_denied() => 500, "Reading keyring denied by ACLs";
     /// The token may not change the keyring.
     modifying_denied() => 500, "Modifying keyring denied due to ACLs";
+    /// A client agent does not ask a server (cluster.md 1.40).
+    of_a_client() => 500 Local, "keyring operations must run against a server node";
     /// The pools of gossip refuse.
-    of_pools(lines: &[String]) => 500, {
+    of_pools(lines: &[String]) => 500 Local, {
         let lines: String = lines.iter().map(|line| format!("\t* {line}\n")).collect();
         format!("{} errors occurred:\n{lines}\n", lines.lines().count())
     };
@@ -76,6 +81,9 @@ async fn keyring(mut request: Request) -> Result<Reply, Failure> {
         let text = "Invalid use of local-only: local-only can only be set for list requests";
         return Err(refused(text));
     }
+    if !request.context.config.server && !request.context.is_lone() {
+        return Err(of_a_client());
+    }
     authorize(&request, lists)?;
     Err(of_pools(&complaints(&request, &body.key, is_local)))
 }
@@ -92,29 +100,41 @@ fn authorize(request: &Request, lists: bool) -> Result<(), Failure> {
     })
 }
 
-/// Returns what the pools of gossip say: that of all datacenters, if there is one and it is asked, and that of this one.
+/// Returns what the pools of gossip say: that of all datacenters, if there is one, and that of each, the own one first
+/// (cluster.md 5.32).
 fn complaints(request: &Request, key: &str, is_local: bool) -> Vec<String> {
-    let config = &request.context.config;
-    let (node, datacenter) = (&config.node_name, &config.datacenter);
+    let context = &request.context;
     let of_nodes = if request.method == Method::GET {
         "Keyring is empty (encryption not enabled)"
     } else {
         "No keyring to modify (encryption not enabled)"
     };
-    let wan = Some(("WAN".to_owned(), format!("{node}.{datacenter}")));
-    let wan = wan.filter(|_| !is_local && config.serf_wan_port.is_some());
-    let pools = wan
-        .into_iter()
-        .chain([(format!("{datacenter} (LAN)"), node.clone())]);
+    let own = &context.config.datacenter;
+    let others = context.joined.all().iter().filter_map(Datacenter::first);
+    let others = others.filter(|there| !is_local && there.config.datacenter != *own);
+    let datacenters: Vec<_> = [Arc::clone(context)].into_iter().chain(others).collect();
+    let mut pools = Vec::new();
+    if !is_local && context.config.serf_wan_port.is_some() {
+        let servers = datacenters.iter().flat_map(|there| there.all_servers());
+        let names = servers.map(|(_, server)| server.wan_name());
+        pools.push(("WAN".to_owned(), names.collect::<Vec<_>>()));
+    }
+    pools.extend(datacenters.iter().map(|there| {
+        let names = there.configs.iter().map(|agent| agent.node_name.clone());
+        let pool = format!("{} (LAN)", there.config.datacenter);
+        (pool, names.collect())
+    }));
     let malformed = base64::decode(key.as_bytes()).err();
-    let complaints = pools.flat_map(|(pool, member)| match malformed {
+    let complaints = pools.into_iter().flat_map(|(pool, names)| match malformed {
         Some(at) => vec![format!(
             "{pool} error: illegal base64 data at input byte {at}"
         )],
-        None => vec![
-            format!("{pool} error: 1/1 nodes reported failure"),
-            format!("{member}: {of_nodes}"),
-        ],
+        None => {
+            let count = names.len();
+            let all = format!("{pool} error: {count}/{count} nodes reported failure");
+            let each = names.iter().map(|name| format!("{name}: {of_nodes}"));
+            std::iter::once(all).chain(each).collect()
+        }
     });
     complaints.collect()
 }
