@@ -7,6 +7,8 @@ pub struct Asked {
     pub method: String,
     /// Path and query as sent.
     pub target: String,
+    /// Which of several addresses it came to, counted from 0; who stands between sets it.
+    pub agent: usize,
     /// `HTTP/1.1`.
     version: String,
     /// The header lines, each with its end, without the empty line behind them.
@@ -58,6 +60,7 @@ impl Asked {
         let asked = Self {
             method: method.to_owned(),
             target: target.to_owned(),
+            agent: 0,
             version: version.to_owned(),
             headers: headers.to_owned(),
             body: bytes[head + 4..end].to_vec(),

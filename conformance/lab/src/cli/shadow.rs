@@ -13,7 +13,7 @@ use proconsul_conformance::target::consul::{self, Agent};
 use proconsul_conformance::time::wait_until;
 use proconsul_conformance::wire::Address;
 use proconsul_conformance::{Target, ToolError};
-use proconsul_lab::shadow::{Difference, Inside, Place};
+use proconsul_lab::shadow::{Difference, Place};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag::{register, register_conditional_default};
 
@@ -23,15 +23,25 @@ const EMULATOR: &str = "proconsul";
 /// Where to stand, and between whom.
 #[derive(Debug, Args)]
 pub(super) struct Shadow {
-    /// Where your programs connect: set their CONSUL_HTTP_ADDR to it.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8501")]
-    listen: String,
-    /// Your real Consul, whose answers your programs get.
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8500")]
-    real: String,
-    /// The proconsul beside it: the address of one that has no state yet, or a binary to start as the version of the real one. Without
-    /// it, the proconsul beside this program or on the PATH is started.
-    #[arg(long, value_name = "ADDRESS|BINARY")]
+    /// Where your programs connect: set their CONSUL_HTTP_ADDR to it. One address for each of --real, with commas between them.
+    #[arg(
+        long,
+        value_name = "ADDRESSES",
+        default_value = "127.0.0.1:8501",
+        value_delimiter = ','
+    )]
+    listen: Vec<String>,
+    /// Your real Consul, whose answers your programs get: one agent, or all agents of a datacenter.
+    #[arg(
+        long,
+        value_name = "ADDRESSES",
+        default_value = "127.0.0.1:8500",
+        value_delimiter = ','
+    )]
+    real: Vec<String>,
+    /// The proconsul beside it: the addresses of one that has no state yet, whose agents are called as the real ones, or a binary to
+    /// start as the version of the real one. Without it, the proconsul beside this program or on the PATH is started.
+    #[arg(long, value_name = "ADDRESSES|BINARY")]
     emulator: Option<String>,
     /// End after so long, as in 90s or 1h; else on SIGINT or SIGTERM.
     #[arg(long = "for", value_name = "DURATION", value_parser = duration)]
@@ -52,17 +62,25 @@ pub(super) struct Shadow {
 impl Shadow {
     /// Passes on and compares until it is told to end: 0 all that was compared is alike, 1 something differs, 2 not all was compared.
     pub(super) fn run(&self) -> Result<u8, ToolError> {
-        let mut place = Place::new(&self.listen, &self.real, &self.token())?;
+        let (listen, real) = (self.listen.len(), self.real.len());
+        if listen != real {
+            return Err(ToolError(format!(
+                "--listen has {listen} addresses and --real has {real}: each agent needs one of its own"
+            )));
+        }
+        let (listen, real) = (self.listen.iter(), self.real.iter());
+        let agents = listen.map(String::as_str).zip(real.map(String::as_str));
+        let mut place = Place::new(&agents.collect::<Vec<_>>(), &self.token())?;
         place.grace = self.grace.unwrap_or(place.grace);
         // Dropping it stops a server that was started here.
-        let (emulator, _started) = self.emulator(&place.real)?;
+        let (emulator, _started) = self.emulator(&place)?;
         let folder = self.save_case.clone();
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder)
                 .map_err(|error| ToolError(format!("cannot make {}: {error}", folder.display())))?;
         }
         let is_told = until_told()?;
-        let version = place.real.version.clone();
+        let version = place.real[0].version.clone();
         let observer = move |difference: &Difference| {
             say(&mut io::stdout().lock(), &difference.line());
             let Some((folder, case)) = folder.as_ref().zip(difference.case()) else {
@@ -74,10 +92,11 @@ impl Shadow {
             }
         };
         let shadow = place.start(&emulator, Box::new(observer))?;
-        let (listen, real) = (shadow.address(), &self.real);
-        let ready =
-            format!("listening on {listen}: programs get the answers of {real} ({version})");
-        say(&mut io::stdout().lock(), &ready);
+        for (listen, real) in shadow.addresses().iter().zip(&self.real) {
+            let ready =
+                format!("listening on {listen}: programs get the answers of {real} ({version})");
+            say(&mut io::stdout().lock(), &ready);
+        }
         for sentence in shadow.not_copied() {
             say(&mut io::stdout().lock(), &format!("left out: {sentence}"));
         }
@@ -98,24 +117,26 @@ impl Shadow {
         token.unwrap_or_default()
     }
 
-    /// The emulator's address, and the server if it was started here.
-    fn emulator(&self, real: &Inside) -> Result<(Address, Option<Target>), ToolError> {
+    /// The addresses of the emulator's agents, and the server if it was started here.
+    fn emulator(&self, place: &Place) -> Result<(Vec<Address>, Option<Target>), ToolError> {
         let binary = match &self.emulator {
             Some(words) if !PathBuf::from(words).is_file() => {
-                return Ok((Address::parse(words).map_err(ToolError)?, None));
+                let addresses = words.split(',').map(Address::parse);
+                let addresses = addresses.collect::<Result<_, _>>();
+                return Ok((addresses.map_err(ToolError)?, None));
             }
             Some(path) => PathBuf::from(path),
             None => found()?,
         };
         let agent = Agent {
-            plain: !real.is_pretty(),
-            settings: real.settings(),
-            arguments: real.arguments(),
+            plain: !place.real[0].is_pretty(),
+            settings: place.real[0].settings(),
+            arguments: place.arguments(),
             ..Agent::default()
         };
         let target = consul::start(&binary, &agent)?;
         let address = target.shared_address().expect("it was started as one");
-        Ok((address.clone(), Some(target)))
+        Ok((place.agents_of(address)?, Some(target)))
     }
 }
 

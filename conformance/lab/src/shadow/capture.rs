@@ -80,6 +80,8 @@ impl Drop for Place {
 /// One connection of the program.
 #[derive(Default)]
 struct Line {
+    /// Which of several addresses it is to.
+    agent: usize,
     up: Vec<u8>,
     replies: Replies,
     awaited: VecDeque<Awaited>,
@@ -127,11 +129,17 @@ impl Ear {
 
     /// Listens until the relay is over.
     pub(super) fn listen(mut self, pieces: &Receiver<Piece>) {
-        for Piece { connection, what } in pieces {
+        for Piece {
+            connection,
+            agent,
+            what,
+        } in pieces
+        {
             if self.tap.is_lost() {
                 self.cut();
             }
             let mut line = self.lines.remove(&connection).unwrap_or_default();
+            line.agent = agent;
             match what {
                 Passing::Up(bytes) => {
                     self.tap.read(bytes.len());
@@ -202,7 +210,8 @@ impl Ear {
         }
     }
 
-    fn asked(&mut self, connection: u64, line: &mut Line, asked: Box<Asked>, bytes: usize) {
+    fn asked(&mut self, connection: u64, line: &mut Line, mut asked: Box<Asked>, bytes: usize) {
+        asked.agent = line.agent;
         let id = self.next;
         self.next += 1;
         let place = self.place(line, bytes);

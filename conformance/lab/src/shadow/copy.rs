@@ -31,20 +31,23 @@ const MOST_LOCKS: u64 = 64;
 
 /// Copies what the real server has to an emulator that has nothing; returns what could not be copied, in sentences.
 pub(super) fn copy(
-    real: &Inside,
-    emulator: &Inside,
+    all: &[Inside],
+    emulated: &[Inside],
     mapping: &mut Mapping,
 ) -> Result<Vec<String>, ToolError> {
     let mut copy = Copy {
-        real,
-        emulator,
+        all,
+        real: &all[0],
+        emulator: &emulated[0],
         mapping,
         left_out: Vec::new(),
     };
     copy.must_be_empty()?;
-    copy.mapping.pair(&real.node_id, &emulator.node_id, false);
     copy.nodes()?;
-    copy.own_services()?;
+    for (real, emulator) in all.iter().zip(emulated) {
+        copy.mapping.pair(&real.node_id, &emulator.node_id, false);
+        copy.own_services(real, emulator)?;
+    }
     copy.sessions()?;
     copy.keys()?;
     copy.queries()?;
@@ -53,6 +56,8 @@ pub(super) fn copy(
 }
 
 struct Copy<'c> {
+    /// All real agents, of which the first is asked for what all have.
+    all: &'c [Inside],
     real: &'c Inside,
     emulator: &'c Inside,
     mapping: &'c mut Mapping,
@@ -75,7 +80,11 @@ impl Copy<'_> {
 
     /// Does something at the emulator; what it refuses is left out, and said.
     fn put(&mut self, what: &str, request: &Request) -> Option<Reply> {
-        match self.emulator.exchange(request) {
+        self.put_at(self.emulator, what, request)
+    }
+
+    fn put_at(&mut self, agent: &Inside, what: &str, request: &Request) -> Option<Reply> {
+        match agent.exchange(request) {
             Outcome::Reply(reply) if reply.status == 200 && reply.body != b"false" => Some(reply),
             Outcome::Reply(reply) => {
                 let why = told(&reply);
@@ -93,11 +102,11 @@ impl Copy<'_> {
         }
     }
 
-    /// Nodes besides the agent's own, with their services and checks.
+    /// Nodes besides the agents' own, with their services and checks.
     fn nodes(&mut self) -> Result<(), ToolError> {
         for node in list(self.real, "/v1/catalog/nodes")? {
             let name = text(&node, "Node");
-            if name == self.real.node {
+            if self.all.iter().any(|agent| agent.node == name) {
                 continue;
             }
             let mut body = json!({
@@ -140,9 +149,9 @@ impl Copy<'_> {
         );
     }
 
-    /// What the agent itself runs.
-    fn own_services(&mut self) -> Result<(), ToolError> {
-        let services = get(self.real, "/v1/agent/services")?;
+    /// What an agent itself runs.
+    fn own_services(&mut self, real: &Inside, emulator: &Inside) -> Result<(), ToolError> {
+        let services = get(real, "/v1/agent/services")?;
         for service in services.as_object().into_iter().flat_map(Map::values) {
             let what = format!("the agent's service {}", service["ID"]);
             if !text(service, "Kind").is_empty() {
@@ -160,16 +169,16 @@ impl Copy<'_> {
                 "EnableTagOverride",
                 "Weights",
             ] {
-                if !service[field].is_null() {
+                // The agent shows none as an empty one, and the catalog tells them apart.
+                let is_none = [Value::Null, json!({}), json!([])].contains(&service[field]);
+                if !is_none {
                     body[field] = service[field].clone();
                 }
             }
-            self.put(
-                &what,
-                &Request::put("/v1/agent/service/register", body.to_string()),
-            );
+            let request = Request::put("/v1/agent/service/register", body.to_string());
+            self.put_at(emulator, &what, &request);
         }
-        let checks = get(self.real, "/v1/agent/checks")?;
+        let checks = get(real, "/v1/agent/checks")?;
         let count = checks.as_object().map_or(0, Map::len);
         if count > 0 {
             self.left_out.push(format!(

@@ -13,6 +13,31 @@ pub(super) struct Rights {
     default_policy: String,
 }
 
+impl Rights {
+    /// Reads them out of `agent/self`; `None` where ACLs are off.
+    fn of(address: &Address, token: &str, said: &Value) -> Result<Option<Self>, ToolError> {
+        let shown = |name: &str| {
+            let places = ["", "ACLResolverSettings/"];
+            places.map(|place| said.pointer(&format!("/DebugConfig/{place}{name}")))
+        };
+        if !shown("ACLsEnabled").contains(&Some(&Value::Bool(true))) {
+            return Ok(None);
+        }
+        if !is_management(address, token) {
+            return Err(ToolError(format!(
+                "{address} has ACLs, and shadow needs a management token (--token or CONSUL_HTTP_TOKEN)"
+            )));
+        }
+        let policies = shown("ACLDefaultPolicy").into_iter().flatten();
+        let mut policies = policies.filter_map(Value::as_str);
+        let policy = policies.find(|policy| !policy.is_empty());
+        Ok(Some(Self {
+            token: token.to_owned(),
+            default_policy: policy.unwrap_or("allow").to_owned(),
+        }))
+    }
+}
+
 /// More connections than any program has.
 const CONNECTIONS: u32 = 100_000;
 
@@ -25,6 +50,12 @@ pub struct Inside {
     pub version: String,
     pub(super) node: String,
     pub(super) node_id: String,
+    pub(super) is_server: bool,
+    pub(super) member_address: String,
+    /// Where other servers reach it, as they say it.
+    pub(super) server_address: String,
+    /// Those of its gossip and of its server.
+    pub(super) ports: Vec<String>,
     datacenter: String,
     shortest_ttl: String,
     is_pretty: bool,
@@ -65,36 +96,22 @@ impl Inside {
         if reply.status != 200 || version.is_empty() {
             return Err(not_a_consul(address, "GET /v1/agent/self shows no version"));
         }
-        let has_acls = [
-            "/DebugConfig/ACLsEnabled",
-            "/DebugConfig/ACLResolverSettings/ACLsEnabled",
-        ];
-        let has_acls = has_acls
-            .iter()
-            .any(|pointer| said.pointer(pointer) == Some(&Value::Bool(true)));
-        if has_acls && !is_management(address, token) {
-            return Err(ToolError(format!(
-                "{address} has ACLs, and shadow needs a management token (--token or CONSUL_HTTP_TOKEN)"
-            )));
-        }
-        let policy = [
-            "/DebugConfig/ACLDefaultPolicy",
-            "/DebugConfig/ACLResolverSettings/ACLDefaultPolicy",
-        ];
-        let default_policy = policy
-            .into_iter()
-            .map(text)
-            .find(|policy| !policy.is_empty());
-        let rights = has_acls.then(|| Rights {
-            token: token.to_owned(),
-            default_policy: default_policy.unwrap_or_else(|| "allow".to_owned()),
-        });
+        let rights = Rights::of(address, token, &said)?;
         let ttl = text("/DebugConfig/SessionTTLMin");
         Ok(Self {
             address: address.clone(),
             version,
             node: text("/Config/NodeName"),
             node_id: text("/Config/NodeID"),
+            is_server: said.pointer("/Config/Server") == Some(&Value::Bool(true)),
+            member_address: text("/Member/Addr"),
+            server_address: format!("{}:{}", text("/Member/Addr"), text("/Member/Tags/port")),
+            ports: vec![
+                said.pointer("/Member/Port")
+                    .map_or_else(String::new, Value::to_string),
+                text("/Member/Tags/port"),
+                text("/Member/Tags/wan_join_port"),
+            ],
             datacenter: text("/Config/Datacenter"),
             shortest_ttl: match ttl.as_str() {
                 "" | "0s" => "10s".to_owned(),
@@ -103,6 +120,19 @@ impl Inside {
             is_pretty: reply.body.starts_with(b"{\n"),
             rights,
         })
+    }
+
+    /// The management token of a server with ACLs.
+    pub(super) fn token(&self) -> Option<&str> {
+        self.rights.as_ref().map(|rights| rights.token.as_str())
+    }
+
+    /// Where the leader is, as servers say it; empty if it does not say so.
+    pub(super) fn leader(&self) -> String {
+        match self.exchange(&Request::get("/v1/status/leader")) {
+            Outcome::Reply(reply) => serde_json::from_slice(&reply.body).unwrap_or_default(),
+            _ => String::new(),
+        }
     }
 
     /// The arguments with which `proconsul agent` is such a server.
@@ -141,7 +171,7 @@ impl Inside {
 
     /// Asks or tells the server something, with the token of a server that has ACLs.
     pub(super) fn exchange(&self, request: &Request) -> Outcome {
-        let token = self.rights.as_ref().map_or("", |rights| &rights.token);
+        let token = self.token().unwrap_or_default();
         exchange(&self.address, &with_token(request.clone(), token))
     }
 
@@ -151,12 +181,14 @@ impl Inside {
         self.is_pretty
     }
 
-    pub(super) fn names(&self) -> Names {
+    /// Its names beside other agents.
+    pub(super) fn names(&self, all: &[Self]) -> Names {
+        let others = all.iter().map(|agent| &agent.node);
         Names {
             tag: String::new(),
             host: self.address.host.clone(),
             node: self.node.clone(),
-            other_nodes: Vec::new(),
+            other_nodes: others.filter(|node| **node != self.node).cloned().collect(),
         }
     }
 }

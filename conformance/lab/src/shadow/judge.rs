@@ -13,7 +13,7 @@ use proconsul_conformance::wire::transcript::{Exchange, Line, Names, Transcript}
 use proconsul_conformance::wire::{Outcome, Reply};
 
 /// Paths that answer with the inside of one process.
-const INSIDE: [&str; 2] = ["/v1/agent/self", "/v1/agent/metrics"];
+const INSIDE: [&str; 3] = ["/v1/agent/self", "/v1/agent/metrics", "/v1/agent/host"];
 
 /// What differs between two answers, and what is learnt of them.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Side {
         };
         let exchange = Exchange {
             sent: format!("{} {path} HTTP/1.1\r\n\r\n", asked.method).into_bytes(),
-            outcome: Some(outcome.clone()),
+            outcome: Some(without_contact(asked, outcome, names)),
             took: Stopwatch::start().elapsed(),
             superseded: false,
         };
@@ -84,6 +84,19 @@ impl Side {
         let (lines, known) = normalize_knowing(&transcript, known);
         Self { lines, known }
     }
+}
+
+/// An answer without what two followers say differently: how long ago each heard of its leader.
+fn without_contact(asked: &Asked, outcome: &Outcome, names: &Names) -> Outcome {
+    let mut outcome = outcome.clone();
+    if let Outcome::Reply(reply) = &mut outcome
+        && asked.parameter("stale").is_some()
+        && !names.other_nodes.is_empty()
+    {
+        let is_contact = |name: &str| name.eq_ignore_ascii_case("X-Consul-LastContact");
+        reply.headers.retain(|(name, _)| !is_contact(name));
+    }
+    outcome
 }
 
 /// Compares the real server's answer with the emulator's.
@@ -145,7 +158,7 @@ fn sort_checks(value: &mut Value) {
 }
 
 /// The answer with another body, if there is one; a true length stays true.
-fn with_body(outcome: Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Outcome {
+pub(super) fn with_body(outcome: Outcome, other: impl Fn(&Reply) -> Option<Vec<u8>>) -> Outcome {
     let Outcome::Reply(mut reply) = outcome else {
         return outcome;
     };

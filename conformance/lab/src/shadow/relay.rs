@@ -23,6 +23,8 @@ const UNREAD: usize = 256 * 1024 * 1024;
 /// What passed on one connection.
 pub(super) struct Piece {
     pub(super) connection: u64,
+    /// Which of several addresses the program has connected to.
+    pub(super) agent: usize,
     pub(super) what: Passing,
 }
 
@@ -46,6 +48,8 @@ pub(super) struct Tap {
     pieces: Sender<Piece>,
     unread: AtomicUsize,
     lost: AtomicBool,
+    /// The number of the last connection.
+    connections: AtomicU64,
 }
 
 impl Tap {
@@ -54,10 +58,16 @@ impl Tap {
             pieces,
             unread: AtomicUsize::new(0),
             lost: AtomicBool::new(false),
+            connections: AtomicU64::new(0),
         }
     }
 
-    fn tell(&self, connection: u64, what: Passing) {
+    /// Nobody listens any more.
+    pub(super) fn end(&self) {
+        self.tell((0, 0), Passing::Over);
+    }
+
+    fn tell(&self, (agent, connection): (usize, u64), what: Passing) {
         if let Passing::Up(bytes) | Passing::Down(bytes) = &what {
             let unread = self.unread.fetch_add(bytes.len(), Ordering::SeqCst);
             if unread > UNREAD {
@@ -67,7 +77,12 @@ impl Tap {
                 return;
             }
         }
-        if self.pieces.send(Piece { connection, what }).is_err() {
+        let piece = Piece {
+            connection,
+            agent,
+            what,
+        };
+        if self.pieces.send(piece).is_err() {
             // Nobody listens; the program goes on all the same.
         }
     }
@@ -87,13 +102,13 @@ impl Tap {
 pub(super) struct Relay {
     socket: SocketAddr,
     stopping: Arc<AtomicBool>,
-    tap: Arc<Tap>,
 }
 
 impl Relay {
-    /// Begins to pass on what comes to the listener.
+    /// Begins to pass on what comes to the listener, which is the one with this number.
     pub(super) fn start(
         listener: TcpListener,
+        agent: usize,
         real: &Address,
         tap: &Arc<Tap>,
     ) -> std::io::Result<Self> {
@@ -101,21 +116,16 @@ impl Relay {
         let stopping = Arc::new(AtomicBool::new(false));
         let (real, its_tap, stop) = (real.clone(), Arc::clone(tap), Arc::clone(&stopping));
         std::thread::spawn(move || {
-            let numbers = AtomicU64::new(1);
             for client in listener.incoming().flatten() {
                 if stop.load(Ordering::SeqCst) {
                     return;
                 }
-                let connection = numbers.fetch_add(1, Ordering::SeqCst);
                 let (real, tap) = (real.clone(), Arc::clone(&its_tap));
+                let connection = (agent, tap.connections.fetch_add(1, Ordering::SeqCst) + 1);
                 std::thread::spawn(move || pass(client, &real, connection, &tap));
             }
         });
-        Ok(Self {
-            socket,
-            stopping,
-            tap: Arc::clone(tap),
-        })
+        Ok(Self { socket, stopping })
     }
 
     /// Where it listens.
@@ -129,12 +139,11 @@ impl Drop for Relay {
         self.stopping.store(true, Ordering::SeqCst);
         // A connection of its own wakes the accepting thread.
         drop(TcpStream::connect(self.socket));
-        self.tap.tell(0, Passing::Over);
     }
 }
 
 /// Connects one program with the real server, until both sides have ended.
-fn pass(client: TcpStream, real: &Address, connection: u64, tap: &Arc<Tap>) {
+fn pass(client: TcpStream, real: &Address, connection: (usize, u64), tap: &Arc<Tap>) {
     let opened = TcpStream::connect_timeout(&real.socket, CONNECT_PATIENCE);
     let server = match opened {
         Ok(server) => server,

@@ -83,7 +83,7 @@ fn a_wrong_answer_to_the_management_token_is_found() {
 fn a_server_with_acls_needs_a_management_token() {
     let (_server, real) = strict();
     for token in ["", WRITER] {
-        let refused = Place::new("127.0.0.1:0", &real.host, token);
+        let refused = Place::new(&[("127.0.0.1:0", &real.host)], token);
         let error = refused.expect_err("it is no management token").0;
         assert!(error.contains("shadow needs a management token"), "{error}");
     }

@@ -5,6 +5,7 @@
 mod shadowed;
 
 mod acl;
+mod agents;
 mod order;
 mod saved;
 
@@ -163,16 +164,16 @@ fn a_read_that_wakes_on_one_server_alone_is_a_difference() {
     ] {
         let (_server, real) = real();
         let (seen, found) = mpsc::channel();
-        let place = Place::new("127.0.0.1:0", &real.host, "").expect("the server answers");
-        let good = emulator_like(&place.real);
+        let place = Place::new(&[("127.0.0.1:0", &real.host)], "").expect("the server answers");
+        let good = emulator_like(&place);
         let emulator = proconsul_lab::mutate::in_place_of(good, shadowed::mutant(name));
         let emulator = emulator.expect("a proxy listens");
         let observer = move |difference: &proconsul_lab::shadow::Difference| {
             drop(seen.send(difference.lines.clone()));
         };
-        let shadow = place.start(emulator.address(), Box::new(observer));
+        let shadow = place.start(&[emulator.address().clone()], Box::new(observer));
         let shadow = shadow.expect("the emulator is empty");
-        let at = address(&shadow.address().to_string());
+        let at = address(&shadow.addresses()[0].to_string());
         let key = "/v1/kv/conformance/k";
         put(&at, key, "v");
         let last = index(&get(&at, key)).to_owned();
@@ -309,13 +310,13 @@ impl Gate {
 #[test]
 fn a_silent_emulator_delays_nothing() {
     let (_server, real) = real();
-    let mut place = Place::new("127.0.0.1:0", &real.host, "").expect("the server answers");
+    let mut place = Place::new(&[("127.0.0.1:0", &real.host)], "").expect("the server answers");
     place.room = 64 * 1024;
-    let emulator = emulator_like(&place.real);
+    let emulator = emulator_like(&place);
     let gate = Gate::before(emulator.address());
-    let shadow = place.start(&gate.address, Box::new(|_| {}));
+    let shadow = place.start(std::slice::from_ref(&gate.address), Box::new(|_| {}));
     let shadow = shadow.expect("the emulator is empty");
-    let at = address(&shadow.address().to_string());
+    let at = address(&shadow.addresses()[0].to_string());
     assert_eq!(put(&at, "/v1/kv/before", "v"), "true");
     gate.shut();
     // The emulator answers none of these before all are answered: it has not been told to go on, and never will be.
@@ -334,14 +335,14 @@ fn a_silent_emulator_delays_nothing() {
 #[test]
 fn an_emulator_that_answers_too_late_is_given_up() {
     let (_server, real) = real();
-    let mut place = Place::new("127.0.0.1:0", &real.host, "").expect("the server answers");
+    let mut place = Place::new(&[("127.0.0.1:0", &real.host)], "").expect("the server answers");
     assert_eq!(place.patience, Duration::from_secs(5));
     place.patience = Duration::from_millis(50);
-    let emulator = emulator_like(&place.real);
+    let emulator = emulator_like(&place);
     let gate = Gate::before(emulator.address());
-    let shadow = place.start(&gate.address, Box::new(|_| {}));
+    let shadow = place.start(std::slice::from_ref(&gate.address), Box::new(|_| {}));
     let shadow = shadow.expect("the emulator is empty");
-    let at = address(&shadow.address().to_string());
+    let at = address(&shadow.addresses()[0].to_string());
     gate.shut();
     for number in 0..3 {
         assert_eq!(put(&at, &format!("/v1/kv/k{number}"), "v"), "true");
@@ -458,10 +459,10 @@ fn the_state_that_is_there_already_is_copied() {
 #[test]
 fn an_emulator_with_a_state_is_refused() {
     let (_server, real) = real();
-    let place = Place::new("127.0.0.1:0", &real.host, "").expect("the server answers");
-    let emulator = emulator_like(&place.real);
+    let place = Place::new(&[("127.0.0.1:0", &real.host)], "").expect("the server answers");
+    let emulator = emulator_like(&place);
     put(emulator.address(), "/v1/kv/k", "v");
-    let error = place.start(emulator.address(), Box::new(|_| {}));
+    let error = place.start(&[emulator.address().clone()], Box::new(|_| {}));
     let error = error.expect_err("it is not empty").0;
     assert!(
         error.ends_with("is not empty: it has 1 keys and 0 sessions"),

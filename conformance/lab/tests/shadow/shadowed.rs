@@ -7,12 +7,13 @@ use proconsul::config::{Config, LogLevel};
 use proconsul_conformance::target::site::Site;
 use proconsul_conformance::wire::Address;
 use proconsul_lab::mutate::{self, Mutant};
-use proconsul_lab::shadow::{Findings, Inside, Place, Shadow};
+use proconsul_lab::shadow::{Findings, Place, Shadow};
 
 /// An emulator that is as a server says of itself, as `shadow` would start it.
-pub(crate) fn emulator_like(real: &Inside) -> Site {
+pub(crate) fn emulator_like(place: &Place) -> Site {
+    let real = &place.real[0];
     let mode = if real.is_pretty() { "-dev" } else { "-server" };
-    let (arguments, settings) = (real.arguments(), real.settings());
+    let (arguments, settings) = (place.arguments(), real.settings());
     let mut all = vec![mode, "-data-dir=unused", "-dns-port=-1", "-hcl", &settings];
     all.extend(arguments.iter().map(String::as_str));
     let config = Config::from_arguments(&all).expect("the emulator knows these settings");
@@ -51,13 +52,13 @@ pub(crate) fn shadowed(real: &Address, altered: Option<&str>) -> Shadowed {
 
 /// The same with a management token.
 pub(crate) fn shadowed_with(token: &str, real: &Address, altered: Option<&str>) -> Shadowed {
-    let place = Place::new("127.0.0.1:0", &real.host, token).expect("the real server answers");
-    let mut emulator = emulator_like(&place.real);
+    let place = Place::new(&[("127.0.0.1:0", &real.host)], token).expect("the real server answers");
+    let mut emulator = emulator_like(&place);
     if let Some(name) = altered {
         let site = mutate::in_place_of(emulator, mutant(name));
         emulator = site.expect("a proxy listens");
     }
-    let shadow = place.start(emulator.address(), Box::new(|_| {}));
+    let shadow = place.start(&[emulator.address().clone()], Box::new(|_| {}));
     Shadowed {
         shadow: shadow.expect("the emulator is empty"),
         _emulator: emulator,
@@ -67,7 +68,7 @@ pub(crate) fn shadowed_with(token: &str, real: &Address, altered: Option<&str>) 
 impl Shadowed {
     /// Where programs connect.
     pub(crate) fn address(&self) -> Address {
-        address(&self.shadow.address().to_string())
+        address(&self.shadow.addresses()[0].to_string())
     }
 
     pub(crate) fn finish(self) -> Findings {

@@ -69,7 +69,7 @@ impl Arrival {
     pub(super) fn of(asked: &Asked, mirror: &mut Mirror) -> Self {
         let before = mirror
             .arrivals
-            .count(&mirror.servers.emulator, &asked.target);
+            .count(&mirror.servers.emulator[0], &asked.target);
         Self {
             target: asked.target.clone(),
             before: before.unwrap_or_default(),
@@ -83,7 +83,7 @@ impl Arrival {
         while !self.is_answered.load(Ordering::SeqCst) && deadline.left().is_some() {
             match mirror
                 .arrivals
-                .count(&mirror.servers.emulator, &self.target)
+                .count(&mirror.servers.emulator[0], &self.target)
             {
                 Some(count) if count <= self.before => pause(BETWEEN_LOOKS / 25),
                 _ => return,

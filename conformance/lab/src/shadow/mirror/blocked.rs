@@ -45,7 +45,7 @@ impl Drop for Blocked {
 impl Blocked {
     /// Sends the read to the emulator; its answer comes as an event.
     pub(super) fn start(id: u64, asked: &Asked, mirror: &mut Mirror) -> Self {
-        let opened = Connection::open(&mirror.servers.emulator);
+        let opened = Connection::open(&mirror.servers.emulator[asked.agent]);
         let mut blocked = Self {
             real: None,
             emulated: None,
@@ -111,7 +111,8 @@ impl Mirror {
 
     /// The emulator has answered a read.
     pub(super) fn woke(&mut self, id: u64, outcome: Outcome, took: Duration) {
-        if !matches!(outcome, Outcome::Reply(_)) && self.is_gone() {
+        let asked = self.flights.get(&id).map(|flight| flight.asked.agent);
+        if !matches!(outcome, Outcome::Reply(_)) && asked.is_some_and(|agent| self.is_gone(agent)) {
             return;
         }
         if let Some(blocked) = self

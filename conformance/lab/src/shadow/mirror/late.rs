@@ -9,8 +9,9 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use super::link::{ask, plain};
 use super::relation::Race;
-use super::{BETWEEN_LOOKS, Mirror, ask, plain};
+use super::{BETWEEN_LOOKS, Mirror};
 use crate::shadow::capture::Event;
 use crate::shadow::findings::route;
 use crate::shadow::judge::Indexes;

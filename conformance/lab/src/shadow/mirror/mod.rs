@@ -8,6 +8,7 @@
 mod arrival;
 mod blocked;
 mod late;
+mod link;
 mod order;
 mod relation;
 mod rights;
@@ -22,18 +23,19 @@ use std::time::Duration;
 use self::arrival::Arrivals;
 use self::blocked::Blocked;
 use self::late::Late;
+use self::link::{final_reply, plain};
 use self::order::Timed;
 use self::relation::{Race, relates};
 use self::unsure::Unsure;
+use crate::shadow::agents::{Agents, is_measured};
 use crate::shadow::capture::{Event, Place, Unseen, blocks};
 use crate::shadow::findings::{Findings, route};
-use crate::shadow::judge::{Indexes, Judgement, judge, readable};
+use crate::shadow::judge::{Indexes, Judgement, judge};
 use crate::shadow::mapping::Mapping;
-use proconsul_conformance::compare::normalize::OWN_HEADERS;
 use proconsul_conformance::time::{Deadline, Stopwatch, pause};
 use proconsul_conformance::wire::asked::Asked;
 use proconsul_conformance::wire::transcript::Names;
-use proconsul_conformance::wire::{Address, Connection, Outcome, PATIENCE};
+use proconsul_conformance::wire::{Address, Connection, Outcome};
 
 /// With nothing to do, how long until reads that are overdue are looked for.
 const IDLE: Duration = Duration::from_millis(20);
@@ -47,9 +49,11 @@ const MOST_VIEWS: usize = 32;
 /// The two servers and how long they may take.
 #[derive(Clone)]
 pub(super) struct Servers {
-    pub(super) real: Address,
-    pub(super) emulator: Address,
-    pub(super) names: (Names, Names),
+    /// By the number of the agent, as all here.
+    pub(super) real: Vec<Address>,
+    pub(super) emulator: Vec<Address>,
+    pub(super) names: Vec<(Names, Names)>,
+    pub(super) agents: (Agents, Agents),
     pub(super) grace: Duration,
     /// How long the emulator may take to answer what does not wait.
     pub(super) patience: Duration,
@@ -101,8 +105,8 @@ pub(super) struct Mirror {
     /// Events that were looked at too early.
     pub(super) backlog: VecDeque<Event>,
     unseen: Arc<Unseen>,
-    /// The emulator's connection for each of the program's; 0 is for looks of our own.
-    links: HashMap<u64, Connection>,
+    /// The emulator's connection for each of the program's, by agent and number; 0 is for looks of our own.
+    links: HashMap<(usize, u64), Connection>,
     arrivals: Arrivals,
     /// Reads that may yet be alike.
     late: Vec<Late>,
@@ -217,7 +221,7 @@ impl Mirror {
                 place: _place,
             } => self.answered(id, outcome),
             Event::GivenUp { id } => self.given_up(id),
-            Event::Hung { connection } => drop(self.links.remove(&connection)),
+            Event::Hung { connection } => self.links.retain(|(_, open), _| *open != connection),
             Event::Woke { id, outcome, took } => self.woke(id, outcome, took),
             Event::Over => {}
         }
@@ -249,8 +253,11 @@ impl Mirror {
     }
 
     fn answered(&mut self, id: u64, outcome: Outcome) {
-        if !matches!(outcome, Outcome::Reply(_)) && !self.is_over() {
-            self.is_the_real_one_gone();
+        if !matches!(outcome, Outcome::Reply(_))
+            && !self.is_over()
+            && let Some(flight) = self.flights.get(&id)
+        {
+            self.is_the_real_one_gone(flight.asked.agent);
         }
         if self.is_over() {
             if self.flights.remove(&id).is_some() {
@@ -339,9 +346,10 @@ impl Mirror {
 
     /// What the emulator answers on the connection that stands for one of the program's.
     pub(super) fn exchange(&mut self, connection: u64, asked: &Asked) -> Outcome {
-        let kept = self.links.remove(&connection);
+        let emulator = &self.servers.emulator[asked.agent];
+        let kept = self.links.remove(&(asked.agent, connection));
         let is_kept = kept.is_some();
-        let opened = kept.map_or_else(|| Connection::open(&self.servers.emulator), Ok);
+        let opened = kept.map_or_else(|| Connection::open(emulator), Ok);
         let mut link = match opened {
             Ok(link) => link,
             Err(why) => {
@@ -358,7 +366,7 @@ impl Mirror {
                     .header("Connection")
                     .is_some_and(|value| value == "close");
                 if !close && reply.version == "HTTP/1.1" {
-                    self.links.insert(connection, link);
+                    self.links.insert((asked.agent, connection), link);
                 }
             }
             // It was closed while nobody used it.
@@ -367,15 +375,15 @@ impl Mirror {
                 self.dead = Some(format!("the emulator does not answer within {patience:?}"));
             }
             Outcome::Closed | Outcome::Broken { .. } | Outcome::Unreachable(_) => {
-                self.is_gone();
+                self.is_gone(asked.agent);
             }
         }
         outcome
     }
 
     /// Whether nobody listens where the emulator was; then nothing is compared any more.
-    pub(super) fn is_gone(&mut self) -> bool {
-        if let Err(why) = Connection::open(&self.servers.emulator) {
+    pub(super) fn is_gone(&mut self, agent: usize) -> bool {
+        if let Err(why) = Connection::open(&self.servers.emulator[agent]) {
             self.dead = Some(format!("the emulator is gone: {why}"));
         }
         self.dead.is_some()
@@ -383,8 +391,8 @@ impl Mirror {
 
     /// Whether nobody listens where the real server was. What it did last nobody knows, so nothing is compared any more, even if it comes
     /// back.
-    fn is_the_real_one_gone(&mut self) {
-        if let Err(why) = Connection::open(&self.servers.real) {
+    fn is_the_real_one_gone(&mut self, agent: usize) {
+        if let Err(why) = Connection::open(&self.servers.real[agent]) {
             self.dead = Some(format!("the real server is gone: {why}"));
         }
     }
@@ -406,8 +414,14 @@ impl Mirror {
         real: &Outcome,
         emulated: &Outcome,
     ) -> Judgement {
-        let names = &self.servers.names;
-        judge(&self.mapping, names, indexes, asked, real, emulated)
+        let names = &self.servers.names[asked.agent];
+        let judgement = judge(&self.mapping, names, indexes, asked, real, emulated);
+        let (of_real, of_emulator) = &self.servers.agents;
+        if judgement.is_same() || !of_real.are_several() {
+            return judgement;
+        }
+        let (real, emulated) = (of_real.by_name(real), of_emulator.by_name(emulated));
+        judge(&self.mapping, names, indexes, asked, &real, &emulated)
     }
 
     /// Asks for the reads on their way before something changes.
@@ -539,52 +553,13 @@ impl Mirror {
             self.findings.by_rights += 1;
             return;
         }
-        if self.unsure.touches(asked) {
+        let is_measured = self.servers.agents.0.are_several() && is_measured(asked);
+        if is_measured || self.unsure.touches(asked) {
             self.findings.unjudged(asked, Some(real));
             return;
         }
         self.findings
             .differs(asked, Some(real), Some(emulated), lines);
-    }
-}
-
-/// The same request without waiting for a change.
-pub(super) fn plain(asked: &Asked) -> Asked {
-    let mut asked = asked.clone();
-    if blocks(&asked) {
-        for parameter in ["index", "wait", "hash"] {
-            asked.drop_parameter(parameter);
-        }
-    }
-    asked
-}
-
-/// What a server answers on a connection of its own.
-pub(super) fn ask(address: &Address, asked: &Asked) -> Outcome {
-    match Connection::open(address) {
-        Err(why) => Outcome::Unreachable(why),
-        Ok(mut connection) => {
-            connection.send(&asked.to_bytes());
-            final_reply(&mut connection, asked.method == "HEAD", PATIENCE)
-        }
-    }
-}
-
-/// The next reply that is not an interim one.
-pub(super) fn final_reply(link: &mut Connection, to_head: bool, patience: Duration) -> Outcome {
-    let deadline = Deadline::after(patience);
-    loop {
-        match link.read(to_head, deadline.left().unwrap_or_default()) {
-            Outcome::Reply(reply) if reply.status < 200 => {}
-            Outcome::Reply(mut reply) => {
-                // What an emulator with a control plane says beside Consul's answer.
-                reply
-                    .headers
-                    .retain(|(name, _)| !name.starts_with(OWN_HEADERS));
-                return readable(Outcome::Reply(reply));
-            }
-            outcome => return outcome,
-        }
     }
 }
 

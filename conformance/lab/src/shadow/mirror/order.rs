@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Done, Mirror, ask, refuses};
+use super::link::ask;
+use super::{Done, Mirror, refuses};
 use crate::shadow::capture::{Event, blocks};
 use proconsul_conformance::time::Deadline;
 use proconsul_conformance::wire::Outcome;
