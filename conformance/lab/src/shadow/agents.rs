@@ -1,4 +1,4 @@
-//! Several agents: where each is, and what differs for that alone.
+//! Where each agent is, and what differs for that alone.
 
 use serde_json::Value;
 

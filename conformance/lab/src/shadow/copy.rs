@@ -265,6 +265,10 @@ impl Copy<'_> {
                     self,
                     &format!("&acquire={}", self.mapping.to_emulated_id(holder)),
                 );
+                // A write without a session sets it to 0 (kv.md 2.5).
+                if entry.lock_index == 0 {
+                    put(self, "");
+                }
             }
         }
         if let Some(id) = helper {

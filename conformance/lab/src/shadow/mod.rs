@@ -7,7 +7,7 @@
 //! | `mirror/` | does the same at the emulator, in the order in which the real server did it; reads that wait, and reads that may yet be alike |
 //! | `mapping` | who is who: ids and indexes of one server and of the other |
 //! | `judge` | compares two answers as `diff` does |
-//! | `agents` | places of several agents, by their names |
+//! | `agents` | where the agents are, by their names |
 //! | `copy`, `inside` | the state that was there already, and what the server says of itself |
 //! | `findings`, `save` | what differs: live, as a report, as a case |
 //!

@@ -417,11 +417,16 @@ impl Mirror {
         let names = &self.servers.names[asked.agent];
         let judgement = judge(&self.mapping, names, indexes, asked, real, emulated);
         let (of_real, of_emulator) = &self.servers.agents;
-        if judgement.is_same() || !of_real.are_several() {
+        if judgement.is_same() {
             return judgement;
         }
         let (real, emulated) = (of_real.by_name(real), of_emulator.by_name(emulated));
-        judge(&self.mapping, names, indexes, asked, &real, &emulated)
+        let by_name = judge(&self.mapping, names, indexes, asked, &real, &emulated);
+        if by_name.is_same() || of_real.are_several() {
+            by_name
+        } else {
+            judgement
+        }
     }
 
     /// Asks for the reads on their way before something changes.
