@@ -426,10 +426,14 @@ impl Calls {
         )
     }
 
-    /// Returns whether a request was woken and has neither been answered nor blocked again, or has a change to look at.
+    /// Returns whether a request was woken and has neither been answered nor blocked again, or waits with a change to look at.
     pub(crate) fn any_woken(&self) -> bool {
         let mut calls = self.open.values();
-        calls.any(|call| matches!(call.state, CallState::Woken) || !self.has_looked(call))
+        calls.any(|call| match call.state {
+            CallState::Running => false,
+            CallState::Woken => true,
+            CallState::Blocked(_) | CallState::Held(_) => !self.has_looked(call),
+        })
     }
 
     /// The next request that goes on by itself, and when.

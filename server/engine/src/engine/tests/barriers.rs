@@ -86,6 +86,17 @@ fn a_request_with_a_change_to_look_at_does_not_rest() {
     });
 }
 
+/// A stream may run for ever.
+#[test]
+fn a_request_that_runs_is_not_waited_for_after_a_change() {
+    let engine = Arc::new(observed());
+    let open = engine.begin_call(None, "GET", "/v1/agent/monitor");
+    let (changed, id) = (engine.cluster_changed(), open.as_ref().map(OpenCall::id));
+    Engine::of_call(id, || engine.looks_at(&changed.next()));
+    changed.notify();
+    assert!(!engine.lock().calls.any_woken());
+}
+
 #[test]
 fn an_advance_returns_when_those_whom_it_wakes_are_answered() {
     in_many_orders_of(observed, |engine| {
