@@ -167,6 +167,7 @@ fn a_client_agent_waits_for_servers(cluster: &Cluster) {
             "status/leader",
             "catalog/datacenters",
             "operator/raft/configuration",
+            "query",
         ],
     ]
     .concat();

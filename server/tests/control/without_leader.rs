@@ -137,8 +137,15 @@ fn a_client_agent_gives_up_silent_servers() {
         .expect("its leader is silent");
     server.agent(1).pause();
     server.agent(2).pause();
-    let targets = ["kv/k", "kv/k?stale", "status/leader", "catalog/datacenters"];
+    let targets = [
+        "kv/k",
+        "kv/k?stale",
+        "status/leader",
+        "catalog/datacenters",
+        "query",
+    ];
     waits.extend(targets.map(|target| parked(&server, 3, "GET", &format!("/v1/{target}"))));
+    waits.push(parked(&server, 3, "PUT", "/v1/event/fire/e"));
     let service = r#"{"Name":"own"}"#;
     let registers = parked_with(&server, 3, "PUT", "/v1/agent/service/register", service);
     assert_eq!(get(&server, 3, "/v1/agent/self").status, 200);

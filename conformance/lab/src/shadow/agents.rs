@@ -61,28 +61,31 @@ impl Agents {
         })
     }
 
-    /// The agent that this is the name of, or the node.
-    fn called(&self, named: &Value) -> Option<&Place> {
+    /// The agent that an object is about, which has its name or its node.
+    fn about(&self, item: &Value) -> Option<&Place> {
+        let named = item.get("Node").or_else(|| item.get("Name"))?;
         let named = named.get("Node").unwrap_or(named).as_str()?;
         self.0.iter().find(|place| place.node == named)
     }
 
     /// The name of the agent that an item of a list is about.
     fn whose(&self, item: &Value) -> Option<String> {
-        if let Some(server) = item.as_str().filter(|text| text.starts_with(SERVER)) {
-            return Some(server.to_owned());
+        match item {
+            Value::String(text) => text.starts_with(SERVER).then(|| text.clone()),
+            _ => self.about(item).map(|place| place.node.clone()),
         }
-        let named = item.get("Node").or_else(|| item.get("Name"))?;
-        self.called(named).map(|place| place.node.clone())
     }
 
-    /// Replaces places below an object that is about an agent.
-    fn name(&self, value: &mut Value, about: Option<&Place>) {
+    /// Replaces places below a value, which is inside an object about an agent.
+    fn name(&self, value: &mut Value, inside: Option<&Place>) {
+        let about = self.about(value).or(inside);
         match value {
             Value::Object(fields) => {
-                let own = fields.get("Node").or_else(|| fields.get("Name"));
-                let about = own.and_then(|named| self.called(named)).or(about);
-                for field in fields.values_mut() {
+                for (name, field) in fields {
+                    let is_port = name.to_ascii_lowercase().ends_with("port");
+                    if is_port && about.is_some_and(|about| about.has_port(field)) {
+                        *field = "<its port>".into();
+                    }
                     self.name(field, about);
                 }
             }
@@ -97,27 +100,88 @@ impl Agents {
             Value::String(text) => {
                 if let Some(place) = self.0.iter().find(|place| place.server == *text) {
                     *text = format!("{SERVER}{}>", place.node);
-                } else if let Some(what) = about.and_then(|about| about.says(text)) {
-                    what.clone_into(text);
+                } else if about.is_some_and(|about| about.address == *text) {
+                    "<its address>".clone_into(text);
                 }
             }
-            Value::Number(number) => {
-                if let Some(what) = about.and_then(|about| about.says(&number.to_string())) {
-                    *value = what.into();
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
         }
     }
 }
 
 impl Place {
-    /// What an address or port of the agent is.
-    fn says(&self, text: &str) -> Option<&'static str> {
-        if text == self.address {
-            return Some("<its address>");
+    fn has_port(&self, shown: &Value) -> bool {
+        let shown = match shown {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        self.ports.contains(&shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn agents(address: &str, ports: [u16; 2]) -> Agents {
+        let places = ["a", "b"].into_iter().zip(ports);
+        let places = places.map(|(node, port)| Place {
+            node: node.to_owned(),
+            address: address.to_owned(),
+            server: format!("{address}:{port}"),
+            ports: vec![port.to_string()],
+        });
+        Agents(places.collect())
+    }
+
+    fn named(agents: &Agents, body: &str) -> String {
+        let mut body = serde_json::from_str(body).expect("JSON");
+        agents.name(&mut body, None);
+        body.to_string()
+    }
+
+    #[test]
+    fn places_differ_by_their_agent_alone() {
+        let (real, emulated) = (agents("10.0.0.1", [1, 2]), agents("127.0.0.1", [8, 9]));
+        for (one, other, are_alike) in [
+            (
+                r#"["10.0.0.1:2","10.0.0.1:1"]"#,
+                r#"["127.0.0.1:8","127.0.0.1:9"]"#,
+                true,
+            ),
+            (r#""10.0.0.1:1""#, r#""127.0.0.1:9""#, false),
+            (
+                r#"[{"Name":"b","Addr":"10.0.0.1","Port":2},{"Name":"a","Tags":{"port":"1"}}]"#,
+                r#"[{"Name":"a","Tags":{"port":"8"}},{"Name":"b","Addr":"127.0.0.1","Port":9}]"#,
+                true,
+            ),
+            (
+                r#"{"Node":{"Node":"a"},"Service":{"Address":"10.0.0.1","ServicePort":1}}"#,
+                r#"{"Node":{"Node":"a"},"Service":{"Address":"127.0.0.1","ServicePort":8}}"#,
+                true,
+            ),
+            // Of what is no agent, and what is no port.
+            (
+                r#"{"Node":"x","Address":"10.0.0.1"}"#,
+                r#"{"Node":"x","Address":"127.0.0.1"}"#,
+                false,
+            ),
+            (
+                r#"{"Node":"a","CreateIndex":1}"#,
+                r#"{"Node":"a","CreateIndex":8}"#,
+                false,
+            ),
+            (
+                r#"[{"Node":"x"},{"Node":"a"}]"#,
+                r#"[{"Node":"a"},{"Node":"x"}]"#,
+                false,
+            ),
+        ] {
+            assert_eq!(
+                named(&real, one) == named(&emulated, other),
+                are_alike,
+                "{one}"
+            );
         }
-        let is_port = self.ports.iter().any(|port| port == text);
-        is_port.then_some("<its port>")
     }
 }
