@@ -59,7 +59,8 @@ impl AgentCounts {
         let counts = Self::new(all.len(), clients.len())?;
         all.extend(clients);
         let is_wrong = |(at, name): (usize, &String)| {
-            name.bytes().all(|byte| byte.is_ascii_digit()) || all[..at].contains(name)
+            let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+            is_number || name.contains(':') || all[..at].contains(name)
         };
         match all.iter().enumerate().any(is_wrong) {
             true => Err(WrongAgents),
