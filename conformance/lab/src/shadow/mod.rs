@@ -88,15 +88,16 @@ impl Place {
     pub fn new(agents: &[(&str, &str)], token: &str) -> Result<Self, ToolError> {
         let (mut listeners, mut all) = (Vec::new(), Vec::<Inside>::new());
         for (listen, real) in agents {
-            let real = Inside::of(&Address::parse(real).map_err(ToolError)?, token)?;
+            let real = Address::parse(real).map_err(ToolError)?;
+            let listener = TcpListener::bind(listen)
+                .map_err(|error| ToolError(format!("cannot listen on {listen}: {error}")))?;
+            let real = Inside::of(&real, token)?;
             if let Some(other) = all.iter().find(|other| other.node == real.node) {
                 return Err(ToolError(format!(
                     "{} and {} are both called {}",
                     other.address, real.address, real.node
                 )));
             }
-            let listener = TcpListener::bind(listen)
-                .map_err(|error| ToolError(format!("cannot listen on {listen}: {error}")))?;
             listeners.push(listener);
             all.push(real);
         }
