@@ -91,20 +91,28 @@ fn through_shadow(what: &str, command: &impl Fn() -> Command) {
     };
     let good = std::iter::repeat_n(None, runs());
     for altered in good.chain([Some("header/last-contact-missing")]) {
-        let real = consul::start(&binary, &Agent::default());
-        let real = real.unwrap_or_else(|error| panic!("{error}"));
-        let address = real.shared_address().expect("one agent for all");
-        let shadowed = shadowed(address, altered);
-        let mut command = command();
-        command.env("CONSUL_HTTP_ADDR", &shadowed.address().host);
-        run(&mut command, &format!("{what} through shadow"));
-        let findings = shadowed.finish();
+        let found = || {
+            let real = consul::start(&binary, &Agent::default());
+            let real = real.unwrap_or_else(|error| panic!("{error}"));
+            let address = real.shared_address().expect("one agent for all");
+            let shadowed = shadowed(address, altered);
+            let mut command = command();
+            command.env("CONSUL_HTTP_ADDR", &shadowed.address().host);
+            run(&mut command, &format!("{what} through shadow"));
+            shadowed.finish()
+        };
+        let (mut findings, mut first) = (found(), String::new());
+        if altered.is_none() && findings.count_of_differences() > 0 {
+            // On a busy machine the emulator may be behind its time, as its page says: what is a difference is there again.
+            first = lines(&findings);
+            findings = found();
+        }
         let (same, different) = (findings.count_of_same(), findings.count_of_differences());
         match altered {
             None => assert_eq!(
                 (different, findings.exit_status()),
                 (0, 0),
-                "{what}: {}\n{:?}",
+                "{what}: {}\n{:?}\nThe first time: {first}",
                 lines(&findings),
                 findings.left_out()
             ),
