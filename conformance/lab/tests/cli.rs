@@ -91,6 +91,12 @@ fn shadow_says_what_it_cannot_stand_between() {
         &taken,
         &format!("cannot listen on {taken}"),
     );
+    shadow(
+        &[],
+        "127.0.0.1:1,127.0.0.1:2",
+        "127.0.0.1:0",
+        "--listen has 1 addresses and --real has 2: each agent needs one of its own",
+    );
     shadow(&[], "nonsense", "127.0.0.1:0", "is not host:port");
     shadow(&["--for", "soon"], &taken, "127.0.0.1:0", "is no duration");
     let strict = server(1, |_| {

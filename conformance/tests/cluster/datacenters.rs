@@ -97,6 +97,16 @@ fn the_keyring_is_of_all_datacenters(cluster: &Cluster) {
     ] {
         keyring_is_refused(cluster, HERE, query, expected);
     }
+    let malformed = cluster.put(HERE, "/v1/operator/keyring", r#"{"Key":"x"}"#);
+    let said = text(&malformed);
+    let lines: Vec<_> = said.lines().filter(|line| !line.is_empty()).collect();
+    let wrong = ["WAN", "dc1 (LAN)", "dc2 (LAN)"]
+        .map(|pool| format!("\t* {pool} error: illegal base64 data at input byte 0"));
+    let expected = [&["3 errors occurred:".to_owned()][..], &wrong].concat();
+    assert_eq!(
+        (malformed.status, lines),
+        (500, expected.iter().map(String::as_str).collect())
+    );
 }
 
 fn requests_are_handled_where_they_say(cluster: &Cluster) {

@@ -309,7 +309,7 @@ pub(crate) fn complaints(pool: &str, names: &[String]) -> Vec<String> {
     std::iter::once(all).chain(each).collect()
 }
 
-/// Each pool says its members in an order of its own.
+/// Compares the lines in any order: each pool lists its members at random.
 pub(crate) fn keyring_is_refused(
     cluster: &Cluster,
     agent: usize,

@@ -117,8 +117,8 @@ impl fmt::Display for AgentCounts {
 
 impl Config {
     /// Returns the configuration of each agent, servers first. The first has this configuration, and is a server if there
-    /// are others. The name of each other agent ends in its number, unless all have names. Each of its ports is 10 higher than that of the agent
-    /// before; 0 stays a free one. Only the first has the services and checks.
+    /// are others. The name of each other agent ends in its number, unless all have names. Each of its
+    /// ports is 10 higher than that of the agent before; 0 stays a free one. Only the first has the services and checks.
     #[must_use]
     pub fn of_agents(&self) -> Vec<Config> {
         let numbers = 0..self.agents.total();

@@ -156,5 +156,12 @@ mod tests {
             [Listener::Tcp(([127, 0, 0, 1], 8550).into())]
         );
         assert_eq!(last.node_name, "dc2-proconsul-2");
+        let agent_names = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let named = Config {
+            agent_names,
+            ..config
+        };
+        let last = &named.of_datacenters()[1].of_agents()[2];
+        assert_eq!(last.node_name, "dc2-c");
     }
 }

@@ -1,4 +1,4 @@
-//! Several real agents, each with an address of its own for programs, and as many agents of the emulator beside them.
+//! Shadow with several agents.
 
 use proconsul::config::Config;
 use proconsul_conformance::wire::{Address, PATIENCE, Request};
@@ -7,7 +7,7 @@ use proconsul_lab::shadow::{Place, Shadow};
 use crate::shadowed::{address, emulator_like, lines};
 use crate::{ask, get, index, put, reply, session, waiting};
 
-/// Two servers and a client agent that stand for the real ones.
+/// Starts the real side: two servers and a client agent.
 fn real() -> proconsul::Server {
     let config = Config {
         node_name: "first".to_owned(),
@@ -96,6 +96,18 @@ fn what_one_agent_answers_otherwise_is_found_there() {
     let found = findings.differences();
     assert_eq!(found.len(), 1, "{}", lines(&findings));
     assert!(found[0].lines.contains("odd"), "{}", found[0].lines);
+}
+
+#[test]
+fn an_emulator_that_lacks_an_agent_is_refused() {
+    let real = real();
+    let urls = [0, 1].map(|agent| real.agent(agent).addr().to_string());
+    let pairs = urls.each_ref().map(|url| ("127.0.0.1:0", url.as_str()));
+    let place = Place::new(&pairs, "").expect("the real agents answer");
+    let emulator = emulator_like(&place);
+    let refused = place.start(std::slice::from_ref(emulator.address()), Box::new(|_| {}));
+    let why = refused.expect_err("one is missing").0;
+    assert_eq!(why, "the emulator has no agent that is called other");
 }
 
 #[test]

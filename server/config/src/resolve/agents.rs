@@ -56,3 +56,29 @@ pub(super) fn take_datacenters(settings: &Settings, config: &mut Config) -> Resu
     config.join(names);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::resolve::resolve;
+
+    #[test]
+    fn the_first_name_of_the_agents_is_that_of_the_node() {
+        let read = |agents: &str, node: Option<&str>| {
+            let settings = Settings {
+                dev: Some(true),
+                agents: Some(agents.to_owned()),
+                node_name: node.map(str::to_owned),
+                ..Settings::default()
+            };
+            resolve(&settings).map(|resolved| resolved.config.node_name)
+        };
+        assert_eq!(read("a,b", None), Ok("a".to_owned()));
+        assert_eq!(read("a,b", Some("a")), Ok("a".to_owned()));
+        assert_eq!(read("2", Some("c")), Ok("c".to_owned()));
+        assert_eq!(
+            read("a,b", Some("c")),
+            Err("-agents begins with a, and -node is c: leave one of them out".to_owned())
+        );
+    }
+}

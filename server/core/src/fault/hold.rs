@@ -77,7 +77,7 @@ pub(super) async fn until_it_may_go_on(
                 let Some(step) = patience.step(engine) else {
                     return plan;
                 };
-                // Since 1.15 a request looks again only when its wait ends, even if a leader is elected earlier.
+                // From 1.15 on a request waits to the end, even if a leader is elected earlier.
                 if patience.grows {
                     engine.hold(Some(step)).await;
                 } else {

@@ -111,8 +111,8 @@ impl Mirror {
 
     /// The emulator has answered a read.
     pub(super) fn woke(&mut self, id: u64, outcome: Outcome, took: Duration) {
-        let asked = self.flights.get(&id).map(|flight| flight.asked.agent);
-        if !matches!(outcome, Outcome::Reply(_)) && asked.is_some_and(|agent| self.is_gone(agent)) {
+        let agent = self.flights.get(&id).map(|flight| flight.asked.agent);
+        if !matches!(outcome, Outcome::Reply(_)) && agent.is_some_and(|agent| self.is_gone(agent)) {
             return;
         }
         if let Some(blocked) = self

@@ -20,7 +20,7 @@ pub(super) fn plain(asked: &Asked) -> Asked {
     asked
 }
 
-/// What a server answers on a connection of its own.
+/// Asks a server on a new connection.
 pub(super) fn ask(agents: &[Address], asked: &Asked) -> Outcome {
     match Connection::open(&agents[asked.agent]) {
         Err(why) => Outcome::Unreachable(why),

@@ -181,8 +181,8 @@ impl Engine {
         Some(passed_on)
     }
 
-    /// Notes that the current request has looked at the cluster as it is when `changes` is made, and looks again when it changes:
-    /// until then nobody takes it for one that rests.
+    /// Notes that the current request knows all changes of the cluster before `changes`. After the next one it counts as being
+    /// worked on until this is called again.
     pub fn looks_at(&self, changes: &Next<'_>) {
         if let Some(call) = self.current_call() {
             let seen = Some(changes.seen());
