@@ -265,7 +265,12 @@ impl Explore {
         let mut builder = runtime::Builder::new_current_thread();
         let runtime = builder.enable_time().start_paused(true).build();
         let runtime = runtime.expect("a runtime of this thread");
-        runtime.block_on(self.play(job, contender))
+        // What contenders draw, such as the client's pauses between its attempts. The caller's draws go on as they would.
+        let of_caller = fastrand::get_seed();
+        fastrand::seed(job.seed);
+        let outcome = runtime.block_on(self.play(job, contender));
+        fastrand::seed(of_caller);
+        outcome
     }
 
     async fn play<F>(&self, job: &Job, contender: &impl Fn(Contender) -> F) -> Outcome
@@ -374,6 +379,31 @@ mod tests {
         let (found, same) = (one.broken.expect("a bug"), many.broken.expect("a bug"));
         assert_eq!((found.schedule, found.seed), (same.schedule, same.seed));
         assert_eq!(found.run, same.run);
+    }
+
+    #[test]
+    fn the_seed_decides_what_contenders_draw() {
+        let drawn = Arc::new(Mutex::new(Vec::new()));
+        let replay = |seed| {
+            let drawn = Arc::clone(&drawn);
+            Explore::new().replay(&Schedule::plain(1), seed, move |_contender| {
+                drawn.lock().push(fastrand::u64(..));
+                std::future::ready(())
+            });
+        };
+        let before = fastrand::get_seed();
+        for seed in [7, 7, 8] {
+            replay(seed);
+        }
+        assert_eq!(fastrand::get_seed(), before);
+        // Each replay is run twice, and starts again who has ended.
+        let drawn = drawn.lock();
+        let [one, same, other] = [0, 1, 2].map(|third| {
+            let length = drawn.len() / 3;
+            &drawn[third * length..][..length]
+        });
+        assert_eq!(one, same);
+        assert_ne!(one, other);
     }
 
     #[tokio::test(start_paused = true)]
