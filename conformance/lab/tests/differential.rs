@@ -14,7 +14,7 @@ use proconsul_conformance::wire::{self, Address, Outcome, Request};
 use proconsul_lab::sequence::{self, Plan, Side};
 use serde_json::{Value, json};
 
-const OPERATIONS: usize = 20_000;
+const OPERATIONS: usize = 10_000;
 /// Fewer where some change something while reads of all kinds are blocked: these wait.
 const OPERATIONS_WITH_BLOCKED_READS: usize = 3_000;
 const OPERATIONS_WITH_TOKENS: usize = 2_500;
