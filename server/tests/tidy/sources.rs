@@ -180,6 +180,50 @@ fn the_core_knows_nothing_of_the_machine() {
     assert_none("uses of the machine", &complaints);
 }
 
+/// A crate that says that it has no examples in its documentation has none: nobody would run them.
+#[test]
+fn no_example_is_left_out() {
+    let files = files();
+    let says_none = |file: &&File| file.text.lines().any(|line| line == "doctest = false");
+    let manifests = files.iter().filter(says_none);
+    let folders: Vec<_> = manifests
+        .filter_map(|file| file.path.strip_suffix("Cargo.toml"))
+        .collect();
+    assert!(folders.contains(&"server/store/"), "{folders:?}");
+    let is_of_these = |file: &&File| folders.iter().any(|folder| file.path.starts_with(folder));
+    let sources = files.iter().filter(|file| file.path.ends_with(".rs"));
+    let complaints: Vec<_> = sources
+        .filter(is_of_these)
+        .filter(|file| has_example(&file.text))
+        .map(|file| file.path.clone())
+        .collect();
+    assert_none("examples that nobody runs", &complaints);
+}
+
+/// Whether a comment of documentation has a block that is not called text.
+fn has_example(text: &str) -> bool {
+    let documentation = |line| {
+        let line: &str = str::trim_start(line);
+        line.strip_prefix("///").or(line.strip_prefix("//!"))
+    };
+    let fences = text.lines().filter_map(documentation);
+    let fences = fences.filter_map(|line| line.trim_start().strip_prefix("```"));
+    // Each other one ends a block.
+    let mut begins = fences.step_by(2);
+    begins.any(|language| language != "text")
+}
+
+#[test]
+fn an_example_is_told_from_text() {
+    assert!(has_example("//! One:\n//! ```\n//! f();\n//! ```"));
+    assert!(has_example(
+        "/// ```text\n/// a\n/// ```\n    /// ```no_run"
+    ));
+    assert!(!has_example(
+        "/// ```text\n/// a\n/// ```\n// ```\nfn f() {}"
+    ));
+}
+
 /// Every file below a `src` or `tests` folder is a crate root or a module that the module above it names.
 #[test]
 fn every_file_is_part_of_a_crate() {

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use super::{Address, Controls, ListenerError, reachable};
 use proconsul_engine::Lag;
-use proconsul_engine::faults::Link;
+use proconsul_engine::faults::{Link, RuleError};
 use proconsul_store::ClusterCommand;
 
 /// One agent of a datacenter, by its number: 0 for the first.
@@ -46,16 +46,21 @@ impl Controls {
     /// There is no such agent.
     #[must_use]
     pub fn agent(&self, number: usize) -> AgentHandle {
-        let count = self.names.len();
-        assert!(
-            number < count,
-            "there is no agent {number}, only 0 to {}",
-            count - 1
-        );
-        AgentHandle {
+        let found = self.find_agent(number);
+        found.unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// # Errors
+    /// There is no such agent.
+    pub(crate) fn find_agent(&self, number: usize) -> Result<AgentHandle, RuleError> {
+        let last = self.names.len() - 1;
+        if number > last {
+            return Err(RuleError::Agent(number, last));
+        }
+        Ok(AgentHandle {
             controls: self.clone(),
             number,
-        }
+        })
     }
 
     /// Returns the agent that leads; `None` while there is no leader.

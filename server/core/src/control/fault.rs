@@ -17,9 +17,8 @@ impl Controls {
     /// # Errors
     /// The rule is invalid or can never match. Nothing is installed.
     pub fn fault(&self, rule: Rule) -> Result<FaultGuard, RuleError> {
-        let last = self.names.len() - 1;
-        if let Some(number) = rule.agent_wanted().filter(|number| *number > last) {
-            return Err(RuleError::Agent(number, last));
+        if let Some(number) = rule.agent_wanted() {
+            self.find_agent(number)?;
         }
         let past = match rule.effect() {
             Effect::ReadFrom { checkpoint, .. } => {

@@ -143,14 +143,8 @@ fn agent(
         Some(name) => datacenters::named(control, name)?,
         None => control.clone(),
     };
-    let mut agents = there.agents();
-    if number >= agents.len() {
-        let last = agents.len() - 1;
-        return Err(Refused::missing(format!(
-            "there is no agent {number}, only 0 to {last}"
-        )));
-    }
-    Ok(agents.swap_remove(number))
+    let found = there.find_agent(number);
+    found.map_err(|error| Refused::missing(error.to_string()))
 }
 
 impl OneAgent {
