@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use jsonschema::Validator;
+use boon::{Compiler, SchemaIndex, Schemas};
 use proconsul::Version;
 use proconsul::history::Kind;
 use serde_json::{Value, json};
@@ -12,40 +12,72 @@ use crate::acl::tokens;
 use crate::over_http::face::{call, parsed, prepared};
 use crate::support::{Answer, SECOND, ask, background, frozen, get, held, join};
 
+/// What the description is called where its schemas refer to each other.
+const FILE: &str = "openapi.json";
+
 static DESCRIPTION: LazyLock<Value> = LazyLock::new(|| {
     let server = frozen();
     let answer = get(&server, "/proconsul/v1/openapi.json");
     serde_json::from_str(&answer.body).expect("the description is JSON")
 });
 
-/// What the answers to each method and path of the description have to be, by their types.
-static ANSWERS: LazyLock<BTreeMap<String, BTreeMap<String, Validator>>> = LazyLock::new(|| {
-    let operations = DESCRIPTION["paths"].as_object().expect("it has paths");
-    let operations = operations.iter().flat_map(|(path, methods)| {
-        let methods = methods.as_object().expect("a path has methods");
-        methods.iter().map(move |(method, operation)| {
-            let contents = operation["responses"]["200"]["content"].as_object();
-            let contents = contents.expect("an answer has a type").iter();
-            let validators =
-                contents.map(|(kind, content)| (kind.clone(), validator(&content["schema"])));
-            (
-                format!("{} {path}", method.to_uppercase()),
-                validators.collect(),
-            )
-        })
-    });
-    operations.collect()
-});
+/// What the answers have to be.
+static ANSWERS: LazyLock<Answers> = LazyLock::new(Answers::of_description);
 
-/// A text has no schema, and may be anything.
-fn validator(schema: &Value) -> Validator {
-    let schema = if schema.is_null() {
-        &json!(true)
-    } else {
-        schema
-    };
-    let whole = json!({ "allOf": [schema], "components": DESCRIPTION["components"] });
-    jsonschema::validator_for(&whole).expect("the schema is one")
+struct Answers {
+    schemas: Schemas,
+    /// The schema of each method and path, by the type of the answer. A text has none, and may be anything.
+    of: BTreeMap<String, BTreeMap<String, Option<SchemaIndex>>>,
+}
+
+impl Answers {
+    fn of_description() -> Self {
+        let mut compiler = Compiler::new();
+        let whole = compiler.add_resource(FILE, DESCRIPTION.clone());
+        whole.expect("the description is a resource");
+        let mut schemas = Schemas::new();
+        let mut compile = |pointer: &str, kind: &str, content: &Value| {
+            content.get("schema")?;
+            let pointer = format!("{pointer}/{}/schema", token(kind));
+            let schema = compiler.compile(&pointer, &mut schemas);
+            Some(schema.expect("the schema is one"))
+        };
+        let mut of = BTreeMap::new();
+        for (path, methods) in DESCRIPTION["paths"].as_object().expect("it has paths") {
+            for (method, operation) in methods.as_object().expect("a path has methods") {
+                let path_token = token(path);
+                let pointer = format!("{FILE}#/paths/{path_token}/{method}/responses/200/content");
+                let contents = operation["responses"]["200"]["content"].as_object();
+                let contents = contents.expect("an answer has a type").iter();
+                let contents = contents
+                    .map(|(kind, content)| (kind.clone(), compile(&pointer, kind, content)));
+                of.insert(
+                    format!("{} {path}", method.to_uppercase()),
+                    contents.collect(),
+                );
+            }
+        }
+        Self { schemas, of }
+    }
+
+    /// # Panics
+    /// The operation has no answer of this type, or another one.
+    #[track_caller]
+    fn check(&self, operation: &str, kind: &str, value: &Value) {
+        let schema = self.of[operation].get(kind);
+        let schema = schema.unwrap_or_else(|| panic!("{operation} answers with {kind:?}"));
+        if let Some(schema) = *schema
+            && let Err(error) = self.schemas.validate(value, schema)
+        {
+            panic!("{operation}: {error}: {value}");
+        }
+    }
+}
+
+/// A name as a part of a JSON pointer in an address.
+fn token(name: &str) -> String {
+    let escaped = name.replace('~', "~0").replace('/', "~1");
+    escaped.replace('{', "%7B").replace('}', "%7D")
 }
 
 /// A path as the description writes it.
@@ -69,26 +101,20 @@ pub(crate) fn check(method: &str, path: &str, answer: &Answer) {
         return;
     }
     let operation = format!("{method} {}", described(path));
-    let validator = ANSWERS[&operation].get(kind);
-    let validator = validator.unwrap_or_else(|| panic!("{operation} answers with {kind:?}"));
-    if kind == "text/event-stream" {
-        let events = answer
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data: "));
-        for event in events {
-            let event = serde_json::from_str(event).expect("an event is JSON");
-            assert!(validator.is_valid(&event), "{operation}: {event}");
+    let body = &answer.body;
+    match kind {
+        "text/event-stream" => {
+            let events = body.lines();
+            for event in events.filter_map(|line| line.strip_prefix("data: ")) {
+                let event = serde_json::from_str(event).expect("an event is JSON");
+                ANSWERS.check(&operation, kind, &event);
+            }
         }
-        return;
-    }
-    let value = if kind == "application/json" {
-        serde_json::from_str(&answer.body).expect("it is JSON")
-    } else {
-        json!(answer.body)
-    };
-    if let Err(error) = validator.validate(&value) {
-        panic!("{operation}: {error}: {value}");
+        "application/json" => {
+            let value = serde_json::from_str(body).expect("it is JSON");
+            ANSWERS.check(&operation, kind, &value);
+        }
+        _ => ANSWERS.check(&operation, kind, &json!(body)),
     }
 }
 
@@ -111,7 +137,7 @@ fn what_is_not_described_is_found() {
 /// [`call`] checks each of them.
 #[test]
 fn every_call_is_answered_as_described() {
-    for operation in ANSWERS.keys() {
+    for operation in ANSWERS.of.keys() {
         let (method, path) = operation.split_once(' ').expect("a method and a path");
         let described = &DESCRIPTION["paths"][path][method.to_lowercase()];
         let example = &described["requestBody"]["content"]["application/json"]["example"];
