@@ -396,7 +396,7 @@ mod tests {
             replay(seed);
         }
         assert_eq!(fastrand::get_seed(), before);
-        // Each replay is run twice, and starts again who has ended.
+        // A replay is two runs, and each starts contenders that have ended again.
         let drawn = drawn.lock();
         let [one, same, other] = [0, 1, 2].map(|third| {
             let length = drawn.len() / 3;
