@@ -63,6 +63,9 @@ pub enum Action {
     LagAgent(Contender, Duration),
 }
 
+/// A delay of at most this part of a TTL is slight: nothing has gone wrong.
+pub(crate) const SLIGHT: u32 = 10;
+
 /// How long [`Action::Rebuild`] takes.
 pub(crate) const REBUILT_AFTER: Duration = Duration::from_secs(1);
 

@@ -31,7 +31,7 @@ proconsul_engine::named! {
         TokenBack "token-back" "The fencing token of a holder is not greater than that of the holder before.",
         ActedAfterLoss "acted-after-loss" "A contender that has said that the lock is lost sends another write of a guarded key, before it acquires a lock again.",
         NobodyLeads "nobody-leads" "For longer than the bound a lock is free although a contender that is well wants it, or a contender that is well holds it and no contender believes that it holds one.",
-        GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session goes on to hold, although nothing went wrong.",
+        GivesUpLock "gives-up-lock" "A contender says that it has lost a lock that its session goes on to hold, although nothing went wrong but a delay of a tenth of the TTL at most.",
         BusyLoop "busy-loop" "A contender sends more requests than it may for three seconds on average, without the work of a holder.",
         SessionsPileUp "sessions-pile-up" "At the end a contender has more sessions than it may that hold nothing and that it has not tried to destroy.",
         MissedValue "missed-value" "A watch is open at a change of its key, and for longer than the bound its sender, which is well, reads neither that change nor a later one.",

@@ -174,7 +174,9 @@ impl<'a> Story<'a> {
     }
 
     fn find_kept(&self) -> Vec<(Contender, Span)> {
-        let kept = self.calls.values().filter(|call| call.is_kept());
+        let is_slight = |call: &Call| call.hit.as_ref().is_some_and(|hit| self.is_slight(hit));
+        let kept = self.calls.values();
+        let kept = kept.filter(|call| call.is_kept() && !is_slight(call));
         let span = |call: &Call| Span {
             from: call.at,
             to: call.over.unwrap_or(self.end),

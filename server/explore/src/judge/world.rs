@@ -4,7 +4,7 @@ use super::call::{Answer, Call};
 use super::nanos;
 use super::span::{At, Span};
 use super::story::{BeliefEnd, Hold, Moment, Session, Story};
-use crate::action::{Action, REBUILT_AFTER};
+use crate::action::{Action, REBUILT_AFTER, SLIGHT};
 use crate::contender::Contender;
 use crate::run::Event;
 use crate::schedule::Decision;
@@ -75,8 +75,14 @@ impl<'a> Story<'a> {
 
     pub(super) fn scheduled(&mut self, event: &Event, text: &str) {
         let Event { n, at, .. } = *event;
-        self.hits.push(at);
-        let Ok(Decision { place, action }) = text.parse() else {
+        let decision = text.parse::<Decision>();
+        if !decision
+            .as_ref()
+            .is_ok_and(|one| self.is_slight(&one.action))
+        {
+            self.hits.push(at);
+        }
+        let Ok(Decision { place, action }) = decision else {
             return;
         };
         let mut calls = self.calls.values_mut().rev();
@@ -173,6 +179,16 @@ impl<'a> Story<'a> {
             let is_under_way = call.over.is_none() && !call.is_parked;
             call.is_blind |= is_under_way && call.is_watch();
         }
+    }
+
+    /// Returns whether an action is a delay that is no fault of anything: of a small part of each TTL.
+    pub(super) fn is_slight(&self, action: &Action) -> bool {
+        let ttls = self.sessions.values().map(|session| session.ttl);
+        let least = ttls.filter(|ttl| !ttl.is_zero()).min();
+        let (Action::Delay(delay) | Action::DelayResponse(delay)) = action else {
+            return false;
+        };
+        least.is_some_and(|ttl| *delay * SLIGHT <= ttl)
     }
 
     /// Returns a session, in whatever case a client has spelled it.

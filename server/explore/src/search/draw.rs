@@ -7,7 +7,7 @@ use fastrand::Rng;
 use proconsul_engine::faults::ConsulError;
 
 use super::Purpose;
-use crate::action::Action;
+use crate::action::{Action, SLIGHT};
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
 
@@ -37,11 +37,7 @@ pub(super) struct Draw {
 /// Returns the lengths that matter with this TTL and lock-delay: within a lease, beyond it, beyond the session, and beyond
 /// the lock-delay that follows.
 pub(super) fn lengths(ttl: Duration, lock_delay: Duration) -> Vec<Duration> {
-    let ttl = if ttl.is_zero() {
-        Duration::from_secs(1)
-    } else {
-        ttl
-    };
+    let ttl = or_one_second(ttl);
     let expired = ttl * 2 + ttl / 10;
     vec![
         ttl / 2,
@@ -49,6 +45,19 @@ pub(super) fn lengths(ttl: Duration, lock_delay: Duration) -> Vec<Duration> {
         expired,
         expired + lock_delay + ttl / 2,
     ]
+}
+
+/// Returns the longest delay with this TTL that no client may take for a fault.
+pub(super) fn slight_delay(ttl: Duration) -> Duration {
+    or_one_second(ttl) / SLIGHT
+}
+
+fn or_one_second(ttl: Duration) -> Duration {
+    if ttl.is_zero() {
+        Duration::from_secs(1)
+    } else {
+        ttl
+    }
 }
 
 impl Draw {
@@ -77,7 +86,9 @@ impl Draw {
         let lengths = lengths(ttl, lock_delay);
         let at = |place: &Place| {
             let place = *place;
-            let actions = actions(place, &lengths, plain.agents > 1).into_iter();
+            let mut actions = actions(place, &lengths, plain.agents > 1);
+            actions.push(Action::DelayResponse(slight_delay(ttl)));
+            let actions = actions.into_iter();
             actions.map(move |action| Decision { place, action })
         };
         let pairs: Vec<Decision> = places.iter().flat_map(at).collect();

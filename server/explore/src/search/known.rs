@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proconsul_engine::faults::{ConsulError, RequestKind};
 
-use super::draw::{ERRORS, lengths};
+use super::draw::{ERRORS, lengths, slight_delay};
 use crate::action::Action;
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
@@ -134,8 +134,11 @@ fn of_the_holder(seen: &Seen<'_>, ttl: Duration, lock_delay: Duration) -> Vec<Op
         seen.of([(any, Action::LoseLeader)]),
         seen.of([(any, Action::Restart(holder, ttl / 2))]),
     ];
-    // The first renewals after the acquire, each of which decides about a lease.
+    // The first watches and renewals after the acquire, each of which decides about a lease.
     for nth in 1..=2 {
+        // silas/node-consul#16: a watch that lasts as long as a lease, and a little longer.
+        let watch = seen.holders(RequestKind::Watch, nth, 1);
+        schedules.push(seen.of([(watch, Action::DelayResponse(slight_delay(ttl)))]));
         let renew = seen.holders(RequestKind::Renew, nth, 1);
         schedules.push(seen.of([(renew, Action::Hold)]));
         schedules.push(seen.of([(renew, Action::Delay(beyond))]));

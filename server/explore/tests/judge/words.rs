@@ -146,6 +146,21 @@ fn who_says_without_a_reason_that_the_lock_is_lost_gives_it_up() {
         GivesUpLock,
         "gives-up-lock: at 15.000s a said that it had lost \"lock\", which its session s1 held, and nothing had gone wrong",
     );
+    // A response that is late by a tenth of the TTL is no reason, and one that is later is.
+    let late = |by: &str| {
+        run(&format!(
+            "14 > a watch 1 after acquire 1: delay-response {by}"
+        ))
+    };
+    breaks(&late("1s"), &[GivesUpLock]);
+    is_right(&late("1.1s"));
+    // With a short TTL, a quarter of it is left.
+    let short = |renews: &str| {
+        let run = run("").replace("s1 10", "s1 1").replace("s2 10", "s2 1");
+        run.replace("9 a renew", &format!("{renews} a renew"))
+    };
+    breaks(&short("14.3"), &[GivesUpLock]);
+    is_right(&short("14.2"));
     // It lets the session lapse.
     breaks(&run("20 - expires s1 lock"), &[GivesUpLock]);
     breaks(&run("25.8 a release lock s1"), &[GivesUpLock]);
