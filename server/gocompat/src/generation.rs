@@ -2,6 +2,7 @@
 
 use crate::duration::DurationQuotes;
 use crate::quote::printable::Unicode;
+use crate::time::JsonTimes;
 
 /// A generation of Go releases, for several packages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub struct Go {
     pub embedded_names: EmbeddedNames,
     /// The quoting of invalid durations.
     pub duration_quotes: DurationQuotes,
+    /// The form of times in JSON.
+    pub json_times: JsonTimes,
 }
 
 /// Whether type errors name the embedded struct of a field.
@@ -29,5 +32,6 @@ impl Go {
         unicode: Unicode::V15,
         embedded_names: EmbeddedNames::Shown,
         duration_quotes: DurationQuotes::Escaped,
+        json_times: JsonTimes::Unquoted,
     };
 }

@@ -4,6 +4,7 @@ use super::{Behaviour, Version};
 use proconsul_gocompat::duration::DurationQuotes;
 use proconsul_gocompat::json::context::{Release, ReleaseChange};
 use proconsul_gocompat::quote::printable::Unicode;
+use proconsul_gocompat::time::JsonTimes;
 use proconsul_gocompat::{EmbeddedNames, Go};
 
 impl Version {
@@ -33,6 +34,12 @@ impl Version {
                 DurationQuotes::Escaped
             } else {
                 DurationQuotes::Bare
+            },
+            // Seen on 1.8.7 and in late 2025.
+            json_times: if is_new {
+                JsonTimes::Unquoted
+            } else {
+                JsonTimes::Quoted
             },
         }
     }

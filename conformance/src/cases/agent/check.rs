@@ -491,4 +491,23 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "agent/check/filter-is-held-against-checks",
+        claim: "What a filter names is looked for in the agent's checks; without one it may name anything",
+        source: "session.md 4.4.r37",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let filtered = |filter: &str| t.api_get(&format!("/v1/agent/checks?filter={filter}"));
+            filtered("Bogus==1").is(200, "{}");
+            filtered("(").says(
+                500,
+                "Failed to create boolean expression evaluator: 1:2 (1): no match found",
+            );
+            register(t, &json!({"Name": "a", "TTL": "1h"}));
+            filtered("Bogus==1").is(500, "Selector \"Bogus\" is not valid");
+            filtered("Name==a+or+Bogus==1").is(500, "Selector \"Bogus\" is not valid");
+            filtered("Name==b").is(200, "{}");
+        },
+        ..Case::REAL
+    },
 ];

@@ -184,6 +184,61 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "config/entry/of-all-kinds",
+        claim: "Without a kind all entries are listed, by kind and then by name, and any change wakes who waits for them",
+        source: "operator.md 4.1.r7",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            for (kind, name) in [
+                ("service-resolver", "b"),
+                ("service-defaults", "Z"),
+                ("service-resolver", "A"),
+                ("service-defaults", "c"),
+            ] {
+                set(t, &json!({"Kind": kind, "Name": name}));
+            }
+            let all = read(t, "");
+            let names: Vec<_> = all
+                .list()
+                .iter()
+                .map(|entry| entry["Name"].clone())
+                .collect();
+            t.same(
+                "the names",
+                names,
+                vec![json!("c"), json!("Z"), json!("A"), json!("b")],
+            );
+            let waits = t.start(&Request::get(&format!(
+                "{PATH}/?index={}&wait=60s",
+                all.index()
+            )));
+            t.still_blocked(&waits);
+            set(t, &json!({"Kind": "ingress-gateway", "Name": "g"}));
+            t.same("how many", waits.answer().list().len(), 5);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/entry/deletion-looks-at-its-path-first",
+        claim: "A deletion needs a kind and a slash, then a known kind, and then no namespace; a write is decoded before",
+        source: "operator.md 4.1.r13, 4.1.r13b, 4.1.r14",
+        run: |t| {
+            const NAMESPACE: &str = "Invalid query parameter: \"ns\"";
+            remove(t, "service-defaults/").is(200, "{}");
+            remove(t, "service-defaults/?ns=a").says(400, NAMESPACE);
+            remove(t, "bogus/?ns=a").is(400, "invalid config entry kind: bogus");
+            remove(t, "bogus?ns=a").is(404, "Must provide both a kind and name to delete");
+            t.api_put(&format!("{PATH}?ns=a"), r#"{"Kind":"bogus"}"#)
+                .says(400, "invalid config entry kind: bogus");
+            t.api_put(
+                &format!("{PATH}?ns=a&cas=x"),
+                r#"{"Kind":"service-defaults"}"#,
+            )
+            .says(400, NAMESPACE);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/entry/shown-as-1-8",
         claim: "Each kind has its fields in their order, and those without a value as 1.8 shows them",
         source: "operator.md 4.3.r1 to 4.3.r8",

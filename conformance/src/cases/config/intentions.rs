@@ -391,4 +391,15 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/intention/types-have-names",
+        claim: "The texts about an action and a kind of source of another JSON type name Consul's types",
+        source: "operator.md 4.5.r5",
+        run: |t| {
+            create(t, r#"{"Action":1}"#).says(500, ".Action of type structs.IntentionAction");
+            create(t, r#"{"SourceType":[]}"#)
+                .says(500, ".SourceType of type structs.IntentionSourceType");
+        },
+        ..Case::REAL
+    },
 ];

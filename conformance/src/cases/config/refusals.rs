@@ -507,4 +507,43 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/refusal/lists-in-place-of-maps-in-1-8",
+        claim: "A list in place of a map is its only element, or maps that together are one; the first that is none is told",
+        source: "operator.md 4.2.r2",
+        until: Some(Version::V1_10),
+        run: |t| {
+            let written = |value: &str| {
+                let body = format!(
+                    "{{\"Kind\":\"service-resolver\",\"Name\":\"{}\",\"Subsets\":{value}}}",
+                    t.node("a")
+                );
+                t.api_put(PATH, body)
+            };
+            for value in [
+                "[]",
+                "[{}]",
+                "[[]]",
+                r#"[{"a":{}},{"b":{}}]"#,
+                r#"[[{"a":{}}]]"#,
+            ] {
+                written(value).is(200, "true");
+            }
+            for (value, place, got) in [
+                (r#"["a"]"#, "Subsets", "string"),
+                ("[true]", "Subsets", "bool"),
+                (r#"[["a"]]"#, "Subsets[0]", "string"),
+                ("[1,\"a\"]", "Subsets[0]", "float64"),
+                (r#"[{"a":{}},2]"#, "Subsets[1]", "float64"),
+            ] {
+                let text =
+                    format!("1 error(s) decoding:\n\n* '{place}' expected a map, got '{got}'");
+                written(value).is(
+                    400,
+                    &format!("Bad request: Request decoding failed: {text}"),
+                );
+            }
+        },
+        ..Case::REAL
+    },
 ];

@@ -115,6 +115,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "http/order/index-before-namespace-on-the-page",
+        claim: "internal/ui looks at how a read waits before it looks at the namespace, behind a gateway after",
+        source: "operator.md 3.r16",
+        run: |t| {
+            const NAMESPACE: &str = "Invalid query parameter: \"ns\"";
+            let read = |path: &str| t.api_get(&format!("/v1/internal/ui/{path}"));
+            for path in ["services", "nodes", "node/none"] {
+                read(&format!("{path}?ns=a&index=x")).is(400, "Invalid index");
+                read(&format!("{path}?ns=a")).says(400, NAMESPACE);
+            }
+            read("gateway-services-nodes/none?ns=a&index=x").says(400, NAMESPACE);
+        },
+        ..Case::REAL
+    },
 ];
 
 /// Broken escapes in a name and in a value.

@@ -178,11 +178,7 @@ impl Decoder {
         shape: &'static Shape,
         path: &str,
     ) -> Option<ConfigMembers> {
-        let parts: Vec<_> = match value.kind() {
-            ValueKind::Object => vec![value],
-            ValueKind::Array => value.elements().collect(),
-            other => return self.no_map(&other, "string", path),
-        };
+        let parts = self.parts(value, "string", path)?;
         let mut members = ConfigMembers::new();
         for (name, member) in parts.into_iter().flat_map(Value::members) {
             let path = format!("{path}[{name}]");
@@ -192,6 +188,30 @@ impl Decoder {
         Some(members)
     }
 
+    /// Returns the objects that together are a map: one, or those of a list.
+    fn parts<'a>(
+        &mut self,
+        value: Value<'a>,
+        elements: &str,
+        path: &str,
+    ) -> Option<Vec<Value<'a>>> {
+        let value = alone(value);
+        match value.kind() {
+            ValueKind::Object => return Some(vec![value]),
+            ValueKind::Array => {}
+            other => return self.no_map(&other, elements, path),
+        }
+        let mut parts = Vec::new();
+        for (at, element) in value.elements().enumerate() {
+            let path = format!("{path}[{at}]");
+            parts.extend(match element.kind() {
+                ValueKind::Null => Vec::new(),
+                _ => self.parts(element, elements, &path)?,
+            });
+        }
+        Some(parts)
+    }
+
     /// Reads an object of any contents, with what `of` makes of each member.
     fn any(
         &mut self,
@@ -199,11 +219,7 @@ impl Decoder {
         path: &str,
         of: impl Fn(Value<'_>) -> Value<'_>,
     ) -> Option<String> {
-        let parts: Vec<_> = match value.kind() {
-            ValueKind::Object => vec![value],
-            ValueKind::Array => value.elements().collect(),
-            other => return self.no_map(&other, "interface {}", path),
-        };
+        let parts = self.parts(value, "interface {}", path)?;
         let members = parts.into_iter().flat_map(Value::members);
         let members = maps::collect(members);
         let members = members.into_iter().map(|(name, member)| {

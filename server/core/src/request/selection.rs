@@ -3,7 +3,7 @@
 use crate::Context;
 use crate::failure::{Failure, failures};
 use crate::request::Request;
-use proconsul_filter::{Fields, Filter};
+use proconsul_filter::{Expression, Fields, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::Labels;
 
@@ -14,6 +14,8 @@ failures! {
     /// `?filter` is not an expression, or names a field that the rows do not have.
     invalid_filter(error: &str) => 500,
         format!("Failed to create boolean expression evaluator: {error}");
+    /// `?filter` names a field that the rows do not have, which is found out at a row.
+    unfit_filter(error: &str) => 500, error;
 }
 
 /// Returns the filter for rows with these fields.
@@ -30,6 +32,24 @@ pub(crate) fn filter_by<T>(
     parse: impl FnOnce(&[u8]) -> Result<Filter<T>, String>,
 ) -> Result<Filter<T>, Failure> {
     parse(request.query.get("filter")).map_err(|error| invalid_filter(&error))
+}
+
+/// Returns the rows that the filter keeps. That it does not fit them is found out where there is one.
+pub(crate) fn filtered_late<T: 'static>(
+    request: &Request,
+    fields: &'static dyn Fields<T>,
+    mut rows: Vec<T>,
+) -> Result<Vec<T>, Failure> {
+    let text = request.query.get("filter");
+    if !text.is_empty() {
+        Expression::parse(text).map_err(|error| invalid_filter(&error))?;
+    }
+    if !rows.is_empty() {
+        let filter = Filter::new(text, fields, request.version());
+        let filter = filter.map_err(|error| unfit_filter(&error))?;
+        rows.retain(|row| filter.keeps(row));
+    }
+    Ok(rows)
 }
 
 /// Returns the required metadata of nodes, `node-meta=name:value`. The last value of a name counts.

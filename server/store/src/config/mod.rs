@@ -171,11 +171,13 @@ impl ConfigTable {
         self.rows.get(&place(kind, name))
     }
 
-    /// Returns the entries of a kind, in the order of their names.
+    /// Returns the entries of a kind, in the order of their names; all of them, by kind, for an empty one.
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<ConfigRow>> {
         let rows = self.rows.range((kind.to_owned(), String::new())..);
-        let rows = rows.take_while(move |((of, _), _)| of == kind);
-        rows.map(|(_, row)| row)
+        let rows = rows.take_while(move |((of, _), _)| kind.is_empty() || of == kind);
+        let is_wanted = move |of: &str| !kind.is_empty() || of != INTENTION;
+        rows.filter(move |((of, _), _)| is_wanted(of))
+            .map(|(_, row)| row)
     }
 }
 
@@ -337,7 +339,9 @@ impl Store {
     pub(crate) fn config_watch(&self, kind: &str, name: Option<&str>) -> Watch {
         let is_there = name.is_some_and(|name| self.config.row(kind, name).is_some());
         match name {
-            _ if !is_there && !self.rules.missing_keeps_blocking && kind != INTENTION => {
+            _ if kind.is_empty()
+                || !is_there && !self.rules.missing_keeps_blocking && kind != INTENTION =>
+            {
                 let parts: Vec<_> = [kind].into_iter().chain(name).collect();
                 self.catalog.trees.search(Tree::ConfigEntries, &parts)
             }

@@ -315,6 +315,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/legacy/translated-in-any-namespace",
+        claim: "acl/rules/translate/<id> ignores a namespace",
+        source: "acl.md 0.7",
+        run: |t| {
+            ready(t);
+            get(t, "rules/translate/x?ns=a").says(500, "index error: UUID must be 36 characters");
+        },
+        ..BASE
+    },
 ];
 
 /// Reads an old token without any right.

@@ -235,6 +235,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/login/logout-without-a-token",
+        claim: "A logout without a token asks no datacenter; with one it does before it looks at it",
+        source: "acl.md 8.4.r6",
+        run: |t| {
+            ready(t);
+            let logout = Request::new("POST", "/v1/acl/logout?dc=nowhere");
+            t.send(&logout).status_is_one_of(&[401, 403]);
+            with(t, "unknown", &logout).says(500, "No path to datacenter");
+        },
+        ..BASE
+    },
 ];
 
 /// Writes the auth method `m`, with more settings.

@@ -486,4 +486,19 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/policy/id-of-the-path",
+        claim: "Below a path that ends with a slash a policy and a token may have no id of their own",
+        source: "acl.md 4.12, 5.20",
+        run: |t| {
+            ready(t);
+            put(t, "policy/", r#"{"ID":"x","Name":"p"}"#)
+                .says(400, "Policy ID in URL and payload do not match");
+            put(t, "policy/", r#"{"Name":"p"}"#).status_is(200);
+            put(t, "token/", r#"{"AccessorID":"x"}"#)
+                .says(400, "Token Accessor ID in URL and payload do not match");
+            put(t, "token/", "{}").status_is(200);
+        },
+        ..BASE
+    },
 ];

@@ -261,4 +261,45 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/intention/right-first",
+        claim: "A new intention needs its right before it is looked at, and nobody has one without a destination; a deletion needs a token that is known",
+        source: "operator.md 4.5.r9",
+        run: |t| {
+            ready(t);
+            let create = Request::new("POST", PATH).body(r#"{"ID":"x","SourceName":"a"}"#);
+            with(t, ROOT, &create).says(403, DENIED);
+            with(t, "unknown", &create).says(403, "ACL not found");
+            let delete = Request::new("DELETE", &format!("{PATH}/{MISSING}"));
+            with(t, "unknown", &delete).says(403, "ACL not found");
+            with(t, ROOT, &delete).says(500, "Cannot delete non-existent intention");
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/intention/replaced-with-a-destination-in-1-8",
+        claim: "Nobody has the right to replace an intention without a destination, whether there is one or not",
+        source: "operator.md 4.5.r9",
+        until: Some(Version::V1_9),
+        run: |t| {
+            ready(t);
+            let id = made(t, "a", "b");
+            for id in [id.as_str(), MISSING] {
+                let replace = Request::new("PUT", &format!("{PATH}/{id}"));
+                with(t, ROOT, &replace.body(r#"{"SourceName":"a"}"#)).says(403, DENIED);
+            }
+        },
+        ..BASE
+    },
+    Case {
+        id: "acl/intention/filter-before-the-token",
+        claim: "The list looks at its filter before it looks at the token",
+        source: "operator.md 4.5.r3b",
+        run: |t| {
+            ready(t);
+            get(t, "unknown", "?filter=Bogus==1").says(500, "Selector \"Bogus\" is not valid");
+            get(t, "unknown", "").says(403, "ACL not found");
+        },
+        ..BASE
+    },
 ];

@@ -150,4 +150,34 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..BASE
     },
+    Case {
+        id: "acl/expiry/parsed-as-by-go-in-1-8",
+        claim: "An ExpirationTime is read with its quotes, as it is written; what is behind a bad year or zone is told",
+        source: "acl.md 5.5, 5.30.r1",
+        until: Some(Version::V1_22),
+        run: |t| {
+            ready(t);
+            for (time, rest, element) in [
+                (r"\u00e9", r#"\u00e9""#, "2006"),
+                ("127.0.0.1", r#"0.0.1""#, "2006"),
+                ("2020-01-01T0a:00:00Z", r#"a:00:00Z""#, ":"),
+                ("2020-01-01T00:00:00", r#"""#, "Z07:00"),
+                ("2020-01-01T00:00:00+0a:00", r#"""#, "Z07:00"),
+                ("2020-01-01T00:00:00Zx", r#"x""#, r#"""#),
+            ] {
+                let text = format!(
+                    r#"parsing time ""{time}"" as ""2006-01-02T15:04:05Z07:00"": cannot parse "{rest}" as "{element}""#
+                );
+                put(t, "token", &format!(r#"{{"ExpirationTime":"{time}"}}"#))
+                    .is(400, &format!("Bad request: Token decoding failed: {text}"));
+            }
+            put(
+                t,
+                "token",
+                r#"{"ExpirationTime":"2020-01-01T0:00:00+25:00"}"#,
+            )
+            .is(500, "ExpirationTime cannot be before CreateTime");
+        },
+        ..BASE
+    },
 ];

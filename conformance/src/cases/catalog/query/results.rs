@@ -435,4 +435,19 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "query/explain/limit",
+        claim: "An explanation looks at the form of limit= before it looks for the query",
+        source: "session.md 5.r8",
+        needs: NEEDS,
+        run: |t| {
+            t.api_get("/v1/query/none/explain?limit=x").says(
+                500,
+                "Bad limit: strconv.Atoi: parsing \"x\": invalid syntax",
+            );
+            t.api_get("/v1/query/none/explain?limit=1")
+                .says(404, "Query not found");
+        },
+        ..Case::REAL
+    },
 ];

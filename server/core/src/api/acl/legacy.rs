@@ -212,7 +212,8 @@ pub(super) async fn translate(mut request: Request) -> Result<Reply, Failure> {
 pub(super) async fn translate_token(request: &Request) -> Result<Reply, Failure> {
     request.acls()?;
     let accessor = objects::named(request, "token ID")?;
-    let options = objects::options(request)?;
+    let options = request.read_options()?;
+    request.check_datacenter_of_read()?;
     let answer = objects::read(request, &AclInfo::<TokenRow>::new(accessor), options).await?;
     let shown = answer.rows.filter(|shown| !shown.row.is_expired);
     let shown = shown.ok_or_else(|| missing_token(""));

@@ -8,7 +8,7 @@ use crate::body::wire::Check;
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::request::Request;
-use crate::request::selection::filter;
+use crate::request::selection::{filter, filtered_late};
 use proconsul_acl::{Question, Resource};
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_gocompat::json::encode::{self, ControlEscapes, Style};
@@ -36,10 +36,9 @@ pub(crate) fn services(request: &Request) -> Result<Reply, Failure> {
 pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
     request.check_tenancy()?;
     let mut rights = request.rights()?;
-    let filter = filter(request, Check::FILTER)?;
     let store = request.context.engine.snapshot();
     let config = &request.context.config;
-    let rows: Vec<_> = store
+    let rows = store
         .agent(request.context.agent)
         .checks()
         .filter(|local| {
@@ -53,8 +52,10 @@ pub(crate) fn checks(request: &Request) -> Result<Reply, Failure> {
         })
         .map(|local| as_row(local, &config.node_name))
         .collect();
-    let checks = rows.iter().filter(|row| filter.keeps(row));
-    let checks = checks.map(|row| (&row.check.check_id, Check::new(row, config.version)));
+    let rows = filtered_late(request, Check::FILTER, rows)?;
+    let checks = rows
+        .iter()
+        .map(|row| (&row.check.check_id, Check::new(row, config.version)));
     let checks = maps::collect(checks);
     Ok(rights.told_in(Reply::json(request, &checks)))
 }

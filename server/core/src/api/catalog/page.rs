@@ -3,13 +3,13 @@
 use http::StatusCode;
 
 use super::summary::Summaries;
-use super::{read, read_options, sees_node, sees_service};
+use super::{read, sees_node, sees_service};
 use crate::auth::rights::Rights;
 use crate::body::wire::{Check, HealthEntry, NodeService};
 use crate::failure::Failure;
 use crate::reply::Reply;
 use crate::reply::table::{Look, table};
-use crate::request::Request;
+use crate::request::{ReadOptions, Request};
 use crate::route::routes;
 use proconsul_acl::caller::Caller;
 use proconsul_engine::blocking;
@@ -50,6 +50,13 @@ async fn services(request: &Request) -> Result<Reply, Failure> {
     rows.into_iter().for_each(|row| services.count(row));
     let reply = Reply::json(request, &services.listed(request));
     Ok(rights.told_in(reply.with_index(request, answer.index)))
+}
+
+/// Reads how a read of the page waits, before its namespace is looked at, which those of the catalog look at first.
+fn read_options(request: &Request) -> Result<ReadOptions, Failure> {
+    let options = request.read_options()?;
+    request.check_tenancy()?;
+    Ok(options)
 }
 
 /// Checks the datacenter and the token of a read that finds out about both before it looks at its filter.
@@ -114,7 +121,7 @@ async fn node(request: &Request) -> Result<Reply, Failure> {
 
 /// Lists the services behind a gateway by name, each with the sum of its instances.
 async fn behind_gateway(request: &Request) -> Result<Reply, Failure> {
-    let options = read_options(request)?;
+    let options = super::read_options(request)?;
     let gateway = GatewayInstances(request.named("gateway name")?);
     request.check_datacenter_of_read()?;
     request.authorize_read()?;

@@ -57,7 +57,6 @@ impl Decode for EntryBody {
 
 /// Writes an entry.
 pub(super) async fn apply(mut request: Request) -> Result<Reply, Failure> {
-    request.check_tenancy()?;
     let version = request.version();
     let undecodable =
         |words: &str| Failure::bad_request(&format!("Request decoding failed: {words}"), version);
@@ -67,6 +66,7 @@ pub(super) async fn apply(mut request: Request) -> Result<Reply, Failure> {
     let decoded = request.decode::<EntryBody>(sent, &mut body, rules);
     decoded.map_err(|words| undecodable(&words))?;
     let mut entry = body.1.map_err(|words| undecodable(&words))?;
+    request.check_tenancy()?;
     let cas = cas(&request)?;
     entry::check(&mut entry, version).map_err(|flaw| match flaw {
         EntryFlaw {
@@ -104,15 +104,15 @@ fn cas(request: &Request) -> Result<Option<Index>, Failure> {
 
 /// Reads the entries of a kind, or reads or deletes the one with a kind and name.
 pub(super) async fn entries(request: &Request) -> Result<Reply, Failure> {
-    request.check_tenancy()?;
     let path = request.rest_text();
     let (kind, name) = match path.split_once('/') {
         Some((kind, name)) => (kind, Some(name)),
         None => (path.as_str(), None),
     };
     if request.method == Method::DELETE {
-        return delete(request, kind, name.unwrap_or_default());
+        return delete(request, kind, name.ok_or_else(missing_name)?);
     }
+    request.check_tenancy()?;
     let options = request.read_options()?;
     request.check_datacenter()?;
     let rights = request.rights()?;
@@ -180,13 +180,11 @@ async fn list(request: &Request, kind: &str, options: ReadOptions) -> Result<Rep
 }
 
 fn delete(request: &Request, kind: &str, name: &str) -> Result<Reply, Failure> {
-    if name.is_empty() {
-        return Err(missing_name());
-    }
     let version = request.version();
     if !entry::is_known(kind, version) {
         return Err(unknown_kind_to_delete(kind));
     }
+    request.check_tenancy()?;
     let has_cas = request.has(Behaviour::ConfigDeleteCas);
     let cas = if has_cas { cas(request)? } else { None };
     request.rights()?.check(write_of(kind, name, version))?;

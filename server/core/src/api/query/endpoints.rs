@@ -220,6 +220,8 @@ async fn resolve(
 
 async fn explain(request: &Request, name: String) -> Result<Reply, Failure> {
     let options = request.read_options()?;
+    // It limits nothing here, but must be a number.
+    limit(request)?;
     let (row, search) = resolve(request, name, options).await?;
     let version = request.version();
     let rights = rights::of_explained(request, &row)?;

@@ -37,7 +37,7 @@ pub(in crate::api::acl) async fn create(mut request: Request) -> Result<Reply, F
     request.acls()?;
     request.check_tenancy()?;
     let body = body::read::<PolicyBody>(&mut request, "Policy").await?;
-    if !body.id.is_empty() && request.rest.is_empty() {
+    if !body.id.is_empty() {
         let text = "Cannot specify the ID when creating a new policy";
         return Err(Failure::bad_request(text, request.version()));
     }
@@ -49,7 +49,6 @@ pub(in crate::api::acl) async fn create(mut request: Request) -> Result<Reply, F
 pub(in crate::api::acl) async fn one(request: Request) -> Result<Reply, Failure> {
     request.acls()?;
     match request.method {
-        Method::PUT if request.rest.is_empty() => create(request).await,
         Method::PUT => replace(request).await,
         Method::DELETE => {
             let id = objects::named(&request, "policy ID")?;

@@ -113,7 +113,6 @@ pub(in crate::api::acl) async fn one(request: Request) -> Result<Reply, Failure>
     let late = request.has(Behaviour::AclLateTexts);
     let missing = if late { "token AccessorID" } else { "token ID" };
     match request.method {
-        Method::PUT if path.is_empty() => create(request).await,
         Method::PUT => match path.strip_suffix("/clone") {
             Some(accessor) => clone(request, accessor.to_owned()).await,
             None => replace(request, path).await,
@@ -211,6 +210,10 @@ async fn replace(mut request: Request, accessor: String) -> Result<Reply, Failur
         return Err(Failure::bad_request(text, request.version()));
     }
     request.authorize()?;
+    if accessor.is_empty() {
+        let made = made_ids(&request);
+        return written(&request, TokenCreate { token, made });
+    }
     written(&request, TokenReplace { accessor, token })
 }
 

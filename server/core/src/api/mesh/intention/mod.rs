@@ -13,6 +13,7 @@ use self::asked::{
 use self::body::{IntentionBody, read_body};
 use self::kept::{Way, flawed, in_rows, present, put, remove, table, write};
 use crate::auth::permission_denied;
+use crate::auth::rights::Rights;
 use crate::body::time;
 use crate::failure::refusal::index_error;
 use crate::failure::{Failure, failures};
@@ -61,11 +62,11 @@ pub(super) async fn intentions(request: Request) -> Result<Reply, Failure> {
     check_tenancy(&request)?;
     request.check_datacenter_of_read()?;
     check_connect(&request).map_err(|failure| failure.of_read(&request.context))?;
-    let mut rights = request.rights_of_read()?;
     let filter = filter_by(&request, |text| {
         entry::filter_of_intentions(text, request.version())
     });
     let filter = filter.map_err(|failure| failure.of_read(&request.context))?;
+    let mut rights = request.rights_of_read()?;
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer(engine, &table(&request), options.wait).await;
     let mut rows = in_rows(&answer.rows);
@@ -94,6 +95,16 @@ fn check_namespaces(request: &Request, body: &IntentionBody) -> Result<(), Failu
     Ok(())
 }
 
+/// Checks the right to write intentions for a service. Nobody may write those for one without a name: with entries, and where
+/// there are ACLs.
+fn check_destination(request: &Request, rights: &Rights, name: &str) -> Result<(), Failure> {
+    let has_rights = request.has(Behaviour::IntentionEntries) || request.context.acls.is_some();
+    if name.is_empty() && has_rights {
+        return Err(permission_denied(""));
+    }
+    check_right(request, rights, may_write(name))
+}
+
 async fn create(mut request: Request) -> Result<Reply, Failure> {
     let body = read_body(&mut request, undecodable).await?;
     let is_entry = request.has(Behaviour::IntentionEntries);
@@ -104,14 +115,10 @@ async fn create(mut request: Request) -> Result<Reply, Failure> {
     };
     check_namespaces(&request, &body)?;
     request.check_datacenter()?;
+    check_destination(&request, &request.rights()?, body.destination())?;
     if !body.id().is_empty() {
         return Err(has_id());
     }
-    // Nobody may write the entry without a name.
-    if is_entry && body.destination().is_empty() {
-        return Err(permission_denied(""));
-    }
-    check_right(&request, &request.rights()?, may_write(body.destination()))?;
     let intention = body.intention(&now(&request), request.version());
     let intention = intention.map_err(|words| undecodable(&words))?;
     if let Some(flaw) = intention::flaw(&intention) {
@@ -140,9 +147,10 @@ async fn with_this_id(request: Request, id: String) -> Result<Reply, Failure> {
         Method::PUT => replace(request, id).await,
         Method::DELETE => {
             request.check_datacenter()?;
+            let rights = request.rights()?;
             let present = of_change(&request, "delete", &id)?;
             let question = may_write(present.text("DestinationName"));
-            check_right(&request, &request.rights()?, question)?;
+            check_right(&request, &rights, question)?;
             remove(&request, &present)?;
             Ok(Reply::boolean(&request, true))
         }
@@ -210,7 +218,7 @@ async fn replace(mut request: Request, id: String) -> Result<Reply, Failure> {
     let is_entry = version.has(Behaviour::IntentionEntries);
     let rights = request.rights()?;
     if !is_entry {
-        rights.check(may_write(body.destination()))?;
+        check_destination(&request, &rights, body.destination())?;
     }
     let present = of_change(&request, "modify", &id)?;
     let question = may_write(present.text("DestinationName"));
