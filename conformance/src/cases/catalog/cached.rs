@@ -173,6 +173,18 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "catalog/cached/services-have-no-tag",
+        claim: "Entries of the list of all services do not depend on a tag",
+        source: "session.md 4.5c.r1",
+        run: |t| {
+            t.not_compared("the index moves by itself");
+            let path = format!("/v1/catalog/services?cached&node-meta={}:a", t.node("m"));
+            is_miss(t.api_get(&path));
+            is_hit(t.api_get(&format!("{path}&tag=a")), "0");
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/cached/not-these",
         claim: "Reads of nodes, checks, keys and sessions are not cached",
         source: SOURCE,

@@ -97,6 +97,8 @@ impl Request {
         let text = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let mut tags: Vec<_> = self.query.all("tag").map(text).collect();
         tags.sort_unstable();
+        // The list of all services has none to look for.
+        tags.retain(|_| self.route != "/v1/catalog/services");
         let [filter, peer] = ["filter", "peer"].map(|name| text(self.query.get(name)));
         (text(&self.rest), tags, node_meta(self), filter, peer)
     }
