@@ -17,6 +17,7 @@ use serde_json::{Value, json};
 const OPERATIONS: usize = 10_000;
 /// Fewer where some change something while reads of all kinds are blocked: these wait.
 const OPERATIONS_WITH_BLOCKED_READS: usize = 3_000;
+const ODD_REQUESTS: usize = 3_000;
 const OPERATIONS_WITH_TOKENS: usize = 2_500;
 /// The token that may do everything.
 const ROOT: &str = "root";
@@ -85,18 +86,40 @@ fn how_much(usual: usize) -> (usize, u64) {
     (operations, number("CONFORMANCE_SEED").unwrap_or(SEED))
 }
 
+/// What a test plays beside the simple operations.
+const SIMPLE: Plan = Plan {
+    operations: OPERATIONS,
+    seed: SEED,
+    blocked_reads: false,
+    odd_requests: false,
+    acl: false,
+};
+
 #[test]
 fn the_emulator_answers_as_a_real_consul() {
-    compare_with_a_real_consul(OPERATIONS, false);
+    compare_with_a_real_consul(SIMPLE);
+}
+
+#[test]
+fn the_emulator_answers_odd_requests_as_a_real_consul() {
+    compare_with_a_real_consul(Plan {
+        operations: ODD_REQUESTS,
+        odd_requests: true,
+        ..SIMPLE
+    });
 }
 
 /// A machine that is busy makes it slower, and does not make it fail: what differs is played again with longer waits.
 #[test]
 fn the_emulator_wakes_blocked_reads_as_a_real_consul() {
-    compare_with_a_real_consul(OPERATIONS_WITH_BLOCKED_READS, true);
+    compare_with_a_real_consul(Plan {
+        operations: OPERATIONS_WITH_BLOCKED_READS,
+        blocked_reads: true,
+        ..SIMPLE
+    });
 }
 
-fn compare_with_a_real_consul(operations: usize, blocked_reads: bool) {
+fn compare_with_a_real_consul(usual: Plan) {
     let Some(binary) = left_out::consul() else {
         return;
     };
@@ -104,13 +127,12 @@ fn compare_with_a_real_consul(operations: usize, blocked_reads: bool) {
     let target = target.unwrap_or_else(|error| panic!("{error}"));
     let real = side(&target);
     let (_server, emulated) = emulator(Version::V1_8_7);
-    let (operations, seed) = how_much(operations);
+    let (operations, seed) = how_much(usual.operations);
     say(&format!("differential: seed {seed}"));
     let plan = Plan {
         operations,
         seed,
-        blocked_reads,
-        acl: false,
+        ..usual
     };
     play(&real, &emulated, plan);
 }
@@ -182,6 +204,7 @@ fn play_with_tokens(default_policy: &str, enable_key_list_policy: bool) {
         operations,
         seed,
         blocked_reads: false,
+        odd_requests: false,
         acl: true,
     };
     play(&real, &emulated, plan);
@@ -221,6 +244,7 @@ fn tells_versions_apart(start: fn(Version) -> (proconsul::Server, Side)) {
         operations: 500,
         seed: 1,
         blocked_reads: false,
+        odd_requests: false,
         acl: false,
     };
     sequence::compare(&old, &same, plan).expect("equal servers agree");

@@ -90,6 +90,7 @@ impl Group {
             operations: self.operations,
             seed: 1,
             blocked_reads: true,
+            odd_requests: false,
             acl: false,
         };
         if let Err(disagreement) = sequence::compare(&real.side(), &own.side(), plan) {

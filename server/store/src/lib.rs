@@ -24,6 +24,7 @@ mod command;
 mod config;
 mod image;
 mod kv;
+pub mod meta;
 mod ordered;
 mod read;
 mod session;

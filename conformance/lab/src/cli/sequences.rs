@@ -35,6 +35,9 @@ pub(super) struct Sequences {
     /// machine that is busier than that it may differ without a reason.
     #[arg(long)]
     blocked_reads: bool,
+    /// Plays mostly requests that may be wrong in any way.
+    #[arg(long, conflicts_with_all = ["blocked_reads", "acl"])]
+    odd_requests: bool,
     /// How many pairs of servers to start and play on at the same time. Each has a seed of its own, counted up from the first, and its
     /// share of the operations.
     #[arg(long, default_value = "1")]
@@ -87,6 +90,7 @@ impl Sequences {
                 operations: self.operations.div_ceil(sides.len()),
                 seed,
                 blocked_reads: self.blocked_reads,
+                odd_requests: self.odd_requests,
                 acl: self.acl.is_some(),
             };
             let outcome = sequence::compare(left, right, plan);

@@ -9,6 +9,7 @@
 mod acl;
 mod blocked;
 mod catalog;
+mod odd;
 mod operation;
 mod play;
 mod query;
@@ -21,6 +22,7 @@ use proptest::strategy::{BoxedStrategy, Strategy as _};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 
 pub use self::acl::Call;
+pub use self::odd::OddRequest;
 pub use self::operation::{
     CasIndex, CatalogRead, CatalogStep, Condition, NewQuery, Operation, Read, Registered, TxnStep,
 };
@@ -88,6 +90,8 @@ pub struct Plan {
     /// Whether some operations change something while reads are blocked. What these show depends on the speed of the
     /// machine, so that what differs is played again with longer waits.
     pub blocked_reads: bool,
+    /// Whether most operations are requests that may be wrong in any way. They leave behind what they have written.
+    pub odd_requests: bool,
     /// Whether both servers have ACLs and the management token `root`, and operations have tokens.
     pub acl: bool,
 }
@@ -97,7 +101,8 @@ impl Plan {
         if self.acl {
             acl::sequences().boxed()
         } else {
-            operation::sequences(LONGEST, self.blocked_reads, agents).boxed()
+            let (blocked_reads, odd) = (self.blocked_reads, self.odd_requests);
+            operation::sequences(LONGEST, blocked_reads, odd, agents).boxed()
         }
     }
 }

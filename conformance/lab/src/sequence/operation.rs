@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::acl::Call;
+use super::odd::{OddRequest, odd_request};
 
 /// The keys that sequences use: neighbours in order, in the tree and by prefix.
 pub(super) const KEYS: [&str; 7] = ["a", "a/b", "a/b/c", "a/d", "aa", "b", "b/"];
@@ -57,6 +58,8 @@ pub enum Operation {
         /// How it is read.
         read: Read,
     },
+    /// A request that may be wrong in any way.
+    Odd(OddRequest),
     /// A change while reads of all kinds are blocked.
     Blocked(Box<Operation>),
     /// A deletion.
@@ -250,16 +253,21 @@ impl Read {
 }
 
 /// Sequences of up to `length` operations. With `blocked_reads`, reads are blocked now and then while a step changes
-/// something. Of several agents each step asks one.
+/// something. With `odd_requests`, most steps are requests that may be wrong in any way. Of several agents each step asks one.
 pub(super) fn sequences(
     length: usize,
     blocked_reads: bool,
+    odd_requests: bool,
     agents: usize,
 ) -> impl Strategy<Value = Vec<Operation>> {
     let operation = if blocked_reads {
         operation_or_blocked().boxed()
     } else {
         simple_operation().boxed()
+    };
+    let operation = match odd_requests {
+        true => prop_oneof![1 => operation, 9 => odd_request().prop_map(Operation::Odd)].boxed(),
+        false => operation,
     };
     let operation = match agents {
         1 => operation,

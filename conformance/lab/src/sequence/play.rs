@@ -9,7 +9,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::acl::Acl;
-use super::operation::{CasIndex, Condition, KEYS, Operation, Read, TxnStep};
+use super::odd::OddRequest;
+use super::operation::{CasIndex, Condition, KEYS, Operation, Read, SESSIONS, TxnStep};
 use super::{Agent, Side};
 use proconsul_conformance::wire::transcript::{Names, Recorder, Transcript};
 use proconsul_conformance::wire::{Address, Connection, Outcome, Request};
@@ -122,6 +123,7 @@ impl Player {
                 self.request(&Request::get(&format!("{path}?{}", read.parameter())));
             }
             Operation::Watch { key, read } => self.watch(*key, *read),
+            Operation::Odd(request) => self.send_odd(request),
             Operation::Blocked(change) => self.change_while_blocked(change),
             Operation::Delete { key, recurse, cas } => self.delete(*key, *recurse, *cas),
             Operation::CreateSession {
@@ -275,6 +277,28 @@ impl Player {
         let path = self.path(key);
         self.request(&Request::put(&path, value));
         reader.join().expect("the reader does not panic");
+    }
+
+    /// Sends a request that may be wrong in any way.
+    fn send_odd(&mut self, odd: &OddRequest) {
+        let with_sessions = |text: &str| {
+            let slots = 0..SESSIONS;
+            slots.fold(text.to_owned(), |text, slot| {
+                text.replace(&format!("@{slot}"), self.session_id(slot))
+            })
+        };
+        let mut request = Request::new(odd.method, &with_sessions(&odd.target));
+        if let Some(body) = &odd.body {
+            request = request.body(with_sessions(body));
+        }
+        let answer = self.json(&request);
+        // Lists of sessions are in the order of their ids.
+        if odd.target.starts_with("/v1/session/create")
+            && let Some(id) = answer.pointer("/ID").and_then(serde_json::Value::as_str)
+        {
+            let destroy = format!("/v1/session/destroy/{id}");
+            self.request(&Request::put(&destroy, ""));
+        }
     }
 
     pub(super) fn json(&mut self, request: &Request) -> Value {

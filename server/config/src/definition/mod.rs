@@ -3,7 +3,6 @@
 
 mod check;
 mod instance;
-pub mod meta;
 pub mod node_id;
 mod proxy;
 mod reach;

@@ -3,8 +3,8 @@
 use super::instance::{check_specs, complete_addresses};
 use super::proxy::name_destination_types;
 use super::reach::forget_unknown;
-use super::{CheckDefinition, DefinitionError, DefinitionRules, meta, problems};
-use proconsul_store::{NewService, ServiceSpec, Weights};
+use super::{CheckDefinition, DefinitionError, DefinitionRules, problems};
+use proconsul_store::{NewService, ServiceSpec, Weights, meta};
 
 /// The definition of a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::instance::{check_specs, complete_addresses};
 use super::proxy::name_destination_types;
 use super::reach::forget_unknown;
-use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError, meta};
-use proconsul_store::{NewService, Proxy, Sidecar};
+use super::{DefinitionError, DefinitionRules, ServiceDefinition, SidecarError};
+use proconsul_store::{NewService, Proxy, Sidecar, meta};
 
 /// The default address of the service behind a sidecar.
 const LOOPBACK: &str = "127.0.0.1";

@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use self::address::IpVersion;
-use crate::definition::{meta, node_id};
+use crate::definition::node_id;
 use crate::document::definitions;
 use crate::settings::Settings;
 use crate::settings::flags::called;
@@ -417,7 +417,7 @@ fn check_datacenter(key: &str, name: &str) -> Result<(), String> {
 
 /// Checks the metadata of the node against Consul's limits.
 pub fn check_node_meta(meta: &BTreeMap<String, String>) -> Result<(), String> {
-    match meta::flaw(meta) {
+    match proconsul_store::meta::flaw(meta) {
         Some(flaw) => Err(format!("node_meta invalid: {flaw}")),
         None => Ok(()),
     }

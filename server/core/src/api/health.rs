@@ -120,8 +120,8 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
     of_service: &R,
 ) -> Result<Reply, Failure> {
     let is_allowed = has_early_rights(request)?;
-    let only_passing = only_passing(request)?;
     if !is_allowed {
+        only_passing(request)?;
         return refused(request, options);
     }
     let fields = HealthEntry::FILTER;
@@ -163,7 +163,7 @@ async fn shown<R: Read<Rows = Vec<Instance>, Refused = Infallible>>(
         ..Look::from(request.version())
     };
     let mut rows = instances(request, &answer.rows, &filter, &mut rights);
-    if only_passing {
+    if only_passing(request)? {
         keep_passing(&mut rows);
     }
     let entries: Vec<_> = rows

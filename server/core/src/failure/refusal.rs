@@ -84,6 +84,11 @@ pub(crate) fn check_without_id_text(version: Version) -> String {
     }
 }
 
+/// Returns why the metadata of a service cannot be written, without the prefix of registrations.
+pub(crate) fn service_meta_text(node: &str, service: &str, why: &str) -> String {
+    format!("Invalid Service Meta for node {node} and serviceID {service}: {why}")
+}
+
 /// Returns why a part of a registration cannot be written.
 fn flaw_text(flaw: &RegistrationFlaw, version: Version) -> String {
     let has = |behaviour| version.has(behaviour);
@@ -91,6 +96,10 @@ fn flaw_text(flaw: &RegistrationFlaw, version: Version) -> String {
         RegistrationFlaw::ServiceWithoutId => {
             "failed inserting service: failed inserting service: object missing primary index"
                 .into()
+        }
+        RegistrationFlaw::ServiceMeta { node, service, why } => {
+            let text = service_meta_text(node, service, why);
+            format!("failed inserting service: {text}")
         }
         RegistrationFlaw::CheckWithoutId { node } => {
             let why = check_without_id_text(version);

@@ -19,7 +19,8 @@ use crate::Index;
 use crate::catalog::check::table::CheckTable;
 use crate::catalog::coordinate::CoordinateTable;
 use crate::catalog::registration::{
-    Deregistration, Labels, NewCheck, NewService, NodeRow, Registration, ServiceRow,
+    Deregistration, Labels, NewCheck, NewService, NodeRow, Registration, RegistrationFlaw,
+    ServiceRow,
 };
 use crate::catalog::service::Instance;
 use crate::catalog::service::gateway::GatewayTable;
@@ -307,7 +308,10 @@ impl Change<'_> {
                 || keeps_services && catalog.service(&node, id).is_some()
         };
         let is_written = |check: &NewCheck| !check.check_id.is_empty() && stands(&check.service_id);
-        registration.flaw.is_some() || !registration.checks.iter().all(is_written)
+        let has_flaw = |service| RegistrationFlaw::of_meta(&node, service).is_some();
+        registration.flaw.is_some()
+            || service.as_ref().is_some_and(has_flaw)
+            || !registration.checks.iter().all(is_written)
     }
 
     fn register_parts(&mut self, registration: Registration) -> Result<(), Refusal> {
@@ -318,6 +322,9 @@ impl Change<'_> {
             self.put_node(&node, registration.node)?;
         }
         if let Some(service) = registration.service {
+            if let Some(flaw) = RegistrationFlaw::of_meta(&named, &service) {
+                return Err(Refusal::Registration(flaw));
+            }
             self.put_service(&node, service);
         }
         for check in registration.checks {

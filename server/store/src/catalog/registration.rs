@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::Index;
 use crate::catalog::service::proxy::Proxy;
 #[cfg(feature = "dump")]
 use crate::image::value::{text, unset};
+use crate::{Index, meta};
 
 /// Strings by name.
 pub type Labels = BTreeMap<String, String>;
@@ -385,6 +385,15 @@ pub struct Registration {
 pub enum RegistrationFlaw {
     /// The service has neither id nor name.
     ServiceWithoutId,
+    /// The metadata of the service is not as Consul wants it.
+    ServiceMeta {
+        /// The node as named by the registration.
+        node: String,
+        /// The id of the service.
+        service: String,
+        /// Consul's text about it.
+        why: String,
+    },
     /// A check has neither id nor name.
     CheckWithoutId {
         /// The node as named by the registration.
@@ -399,6 +408,18 @@ pub enum RegistrationFlaw {
         /// The node as named by the registration.
         node: String,
     },
+}
+
+impl RegistrationFlaw {
+    /// Returns what is wrong with the metadata of a service.
+    pub fn of_meta(node: &str, service: &NewService) -> Option<Self> {
+        let why = service.meta.as_ref().and_then(meta::flaw)?;
+        Some(Self::ServiceMeta {
+            node: node.to_owned(),
+            service: service.id.clone(),
+            why,
+        })
+    }
 }
 
 /// A deregistration from the catalog. The case of names does not matter.

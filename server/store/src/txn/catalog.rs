@@ -175,6 +175,11 @@ impl Change<'_> {
             let flaw = RegistrationFlaw::CheckWithoutId { node };
             return Err(Refusal::Registration(flaw));
         }
+        if let CatalogSubject::Service { node, service } = subject
+            && let Some(flaw) = RegistrationFlaw::of_meta(node, service)
+        {
+            return Err(Refusal::Registration(flaw));
+        }
         if !self.store.catalog.nodes.contains_key(&node) {
             return Err(Refusal::MissingNode);
         }

@@ -154,6 +154,83 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "catalog/register/service-metadata",
+        claim: "Metadata of a service has short keys of letters, digits, - and _, and few pairs, in transactions too; that of a node is anything",
+        source: "session.md 4.2.r8b",
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            let many: serde_json::Map<_, _> = (0..65)
+                .map(|number| (format!("k{number}"), json!("x")))
+                .collect();
+            let pair = "Couldn't load metadata pair";
+            for (meta, why) in [
+                (
+                    json!({"": "x"}),
+                    format!("{pair} ('', 'x'): Key cannot be blank"),
+                ),
+                (
+                    json!({"a.b": "x"}),
+                    format!("{pair} ('a.b', 'x'): Key contains invalid characters"),
+                ),
+                (
+                    json!({"consul-a": "x"}),
+                    format!(
+                        "{pair} ('consul-a', 'x'): Key prefix 'consul-' is reserved for internal use"
+                    ),
+                ),
+                (
+                    many.into(),
+                    "Node metadata cannot contain more than 64 key/value pairs".to_owned(),
+                ),
+            ] {
+                let text = format!("Invalid Service Meta for node {node} and serviceID s: {why}");
+                let service = json!({"Service": "s", "ID": "s", "Meta": meta});
+                let body = json!({"Node": node, "SkipNodeUpdate": true, "Service": service});
+                let text_of_registration = format!("failed inserting service: {text}");
+                t.api_put(WRITES[0], body.to_string())
+                    .is(500, &text_of_registration);
+                let step = json!({"Verb": "set", "Node": node, "Service": service});
+                t.txn(&json!([{ "Service": step }]))
+                    .status_is(409)
+                    .field_is("/Errors/0/What", text);
+                let body = json!({"Node": node, "Address": "10.0.0.1", "NodeMeta": meta});
+                t.api_put(WRITES[0], body.to_string()).is(200, "true");
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/register/order-of-what-is-wrong",
+        claim: "An id of the node is looked at before its address, a proxy before a missing name, and Check after Checks",
+        source: "session.md 4.2.r2, 4.2.r8, 4.2.r11",
+        until: Some(Version::V1_11),
+        needs: NEEDS,
+        run: |t| {
+            let node = t.register_node("n");
+            let refused = |fields: serde_json::Value, text: &str| {
+                let mut body = json!({ "Node": node });
+                if let (Some(body), Some(fields)) = (body.as_object_mut(), fields.as_object()) {
+                    body.extend(fields.clone());
+                }
+                t.api_put(WRITES[0], body.to_string()).says(500, text);
+            };
+            refused(
+                json!({"ID": "x"}),
+                "Bad node ID: uuid string is wrong length",
+            );
+            refused(
+                json!({"Address": "a", "Service": {"ID": "web", "Kind": "connect-proxy"}}),
+                "Port must be set for a Connect proxy",
+            );
+            refused(
+                json!({"Address": "a", "Check": {"CheckID": "c", "ServiceID": "none"}, "Checks": [{}]}),
+                "object missing primary index",
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "catalog/register/check-without-id-since-1-22",
         claim: "A check with neither id nor name cannot be looked up; an unknown service is noticed before",
         source: "session.md 4.2, 1.22.md B4.2",

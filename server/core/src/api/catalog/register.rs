@@ -99,18 +99,11 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     if body.node.node.is_empty() {
         return Err(failure::missing_node());
     }
-    let id = || match body.node.id.as_str() {
-        "" => Ok(()),
-        id => check_node_id(id).map_err(failure::invalid_node_id),
-    };
-    let address = || match body.node.address.is_empty() && !body.skip_node_update {
-        true => Err(failure::missing_address()),
-        false => Ok(()),
-    };
-    if request.has(Behaviour::CatalogRegisterOrder) {
-        id().and_then(|()| address())?;
-    } else {
-        address().and_then(|()| id())?;
+    if !body.node.id.is_empty() {
+        check_node_id(&body.node.id).map_err(failure::invalid_node_id)?;
+    }
+    if body.node.address.is_empty() && !body.skip_node_update {
+        return Err(failure::missing_address());
     }
     if names_a_peer(&body) && request.has(Behaviour::CatalogPeerNameRefused) {
         return Err(failure::peer_name());
@@ -120,7 +113,7 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
         .map(|service| checked_service(request, service))
         .transpose()?;
     let mut checks = Vec::new();
-    for check in body.check.map(Some).into_iter().chain(body.checks) {
+    for check in body.checks.into_iter().chain(body.check.map(Some)) {
         // Consul's handler panics on a null check, which closes the connection.
         checks.push(check.ok_or_else(Failure::dropped)?);
     }
@@ -135,7 +128,8 @@ fn registration(request: &Request, body: RegisterBody) -> Result<Registration, F
     };
     match service {
         Some(service) if service.id.is_empty() => {
-            registration.flaw = Some(RegistrationFlaw::ServiceWithoutId);
+            let flaw = RegistrationFlaw::of_meta(&registration.node.node, &service);
+            registration.flaw = flaw.or(Some(RegistrationFlaw::ServiceWithoutId));
             return Ok(registration);
         }
         service => registration.service = service,
@@ -194,16 +188,17 @@ fn names_a_peer(body: &RegisterBody) -> bool {
 
 fn checked_service(request: &Request, service: ServiceBody) -> Result<NewService, Failure> {
     let given = &service.service;
+    let is_nameless = given.name.is_empty() && !given.id.is_empty();
     let keyless = given.name.is_empty() && given.id.is_empty();
-    if given.name.is_empty() && !given.id.is_empty() {
-        return Err(failure::missing_service_name(request.version()));
-    }
     if keyless && request.has(Behaviour::CatalogServiceEmptyText) {
         return Err(failure::missing_service());
     }
     let service = service.into_service().ok_or_else(Failure::dropped)?;
     if let Some(text) = service_problems(&service, request.version()) {
         return Err(failure::invalid_service(text));
+    }
+    if is_nameless {
+        return Err(failure::missing_service_name(request.version()));
     }
     if service.address_is_unspecified() {
         return Err(failure::invalid_service_address());

@@ -41,7 +41,9 @@ pub(super) fn check_registration(
                 rights.check_silently(question)?;
             }
         }
-        (None, Some(RegistrationFlaw::ServiceWithoutId)) => write("")?,
+        (None, Some(RegistrationFlaw::ServiceWithoutId | RegistrationFlaw::ServiceMeta { .. })) => {
+            write("")?;
+        }
         (None, _) => {}
     }
     for check in &registration.checks {

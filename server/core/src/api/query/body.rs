@@ -3,11 +3,10 @@
 use crate::api::query::failure;
 use crate::body::check::CheckId;
 use crate::failure::Failure;
-use proconsul_config::definition::meta;
 use proconsul_gocompat::duration::{self, DurationQuotes};
 use proconsul_gocompat::json::decode::go_struct;
 use proconsul_gocompat::json::kinds::{Any, Int};
-use proconsul_store::{Labels, NewPreparedQuery, Template};
+use proconsul_store::{Labels, NewPreparedQuery, Template, meta};
 use proconsul_version::{Behaviour, Version};
 
 /// The body of a prepared query.

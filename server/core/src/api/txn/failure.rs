@@ -1,7 +1,7 @@
 //! The errors of transactions: of the request, and of its operations (kv.md 7.3).
 
 use crate::api::catalog::failure as register;
-use crate::failure::refusal::{EMPTY_ID, check_without_id_text, node_name_text};
+use crate::failure::refusal::{EMPTY_ID, check_without_id_text, node_name_text, service_meta_text};
 use crate::failure::{Failure, failures, quoted};
 use proconsul_config::definition::node_id;
 use proconsul_gocompat::quote::QuotedBy;
@@ -110,6 +110,9 @@ fn refusal_text(refusal: &Refusal, version: Version) -> String {
         Refusal::MissingService { .. } => "Missing service registration".into(),
         Refusal::Registration(RegistrationFlaw::ServiceWithoutId) => {
             "failed inserting service: object missing primary index".into()
+        }
+        Refusal::Registration(RegistrationFlaw::ServiceMeta { node, service, why }) => {
+            service_meta_text(node, service, why)
         }
         Refusal::Registration(RegistrationFlaw::CheckWithoutId { .. }) => {
             check_without_id_text(version)

@@ -26,8 +26,8 @@ from ._controls import AsyncControls, Controls
 START_WITHIN = 120
 #: How long a call of the control plane may take beside what it waits for itself, in seconds.
 ANSWER_WITHIN = 600
-#: How long a server that is ending may take, in seconds.
-ENDS_WITHIN = 1
+#: How long a server that is ending may take, in seconds: more than a second on a busy machine.
+ENDS_WITHIN = 5
 #: How many lines of the server's log are kept for errors.
 LOG_LINES = 200
 

@@ -247,7 +247,12 @@ fn is_default(resolver: &ConfigValue) -> bool {
     let ConfigValue::Members(members) = resolver else {
         return true;
     };
-    members.keys().all(|name| name == "Meta")
+    let is_empty = |value: &ConfigValue| match value {
+        ConfigValue::Members(members) => members.is_empty(),
+        _ => false,
+    };
+    let mut members = members.iter();
+    members.all(|(name, value)| name == "Meta" || is_empty(value))
 }
 
 /// Refuses resolvers that divide or leave a service outside of the mesh.

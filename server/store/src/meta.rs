@@ -1,6 +1,6 @@
 //! Consul's limits of metadata: of nodes, of services, and of the searches of prepared queries.
 
-use proconsul_store::Labels;
+use std::collections::BTreeMap;
 
 /// The most pairs.
 const PAIRS: usize = 64;
@@ -12,16 +12,16 @@ const VALUE_LENGTH: usize = 512;
 const RESERVED: &str = "consul-";
 
 /// Returns Consul's text about invalid metadata; `None` if it is valid.
-pub fn flaw(meta: &Labels) -> Option<String> {
+pub fn flaw(meta: &BTreeMap<String, String>) -> Option<String> {
     flaw_but(meta, &[RESERVED])
 }
 
 /// Returns Consul's text about invalid metadata of a search, which may use Consul's own keys.
-pub fn flaw_of_wanted(meta: &Labels) -> Option<String> {
+pub fn flaw_of_wanted(meta: &BTreeMap<String, String>) -> Option<String> {
     flaw_but(meta, &[])
 }
 
-fn flaw_but(meta: &Labels, reserved: &[&str]) -> Option<String> {
+fn flaw_but(meta: &BTreeMap<String, String>, reserved: &[&str]) -> Option<String> {
     if meta.len() > PAIRS {
         return Some("Node metadata cannot contain more than 64 key/value pairs".to_owned());
     }
