@@ -530,9 +530,13 @@ fn health_is_cached(cluster: &Cluster) {
 
 /// Who reads from one server after the other sees an older state now and then, but never with default reads.
 fn stale_reads_go_back(cluster: &Cluster) {
-    for (consistency, goes_back) in [("?stale", true), ("", false)] {
+    // A quick machine shows it rarely.
+    for (consistency, goes_back, rounds) in [("?stale", true, 2_000), ("", false, 40)] {
         let (mut last, mut back) = (0, 0);
-        for round in 0..40 {
+        for round in 0..rounds {
+            if back > 0 {
+                break;
+            }
             cluster.put(round % CLIENT, "/v1/kv/rotated", &round.to_string());
             for server in 0..CLIENT {
                 let read = cluster.get(server, &format!("/v1/kv/rotated{consistency}"));

@@ -230,7 +230,7 @@ impl Player {
     }
 
     fn create_session(&mut self, behavior: &str, lock_delay: &str) {
-        if self.sessions.len() == super::operation::SESSIONS {
+        if self.sessions.len() == SESSIONS {
             return;
         }
         let body = json!({"Behavior": behavior, "LockDelay": lock_delay, "TTL": "1h"});
@@ -294,7 +294,7 @@ impl Player {
         let answer = self.json(&request);
         // Lists of sessions are in the order of their ids.
         if odd.target.starts_with("/v1/session/create")
-            && let Some(id) = answer.pointer("/ID").and_then(serde_json::Value::as_str)
+            && let Some(id) = answer.pointer("/ID").and_then(Value::as_str)
         {
             let destroy = format!("/v1/session/destroy/{id}");
             self.request(&Request::put(&destroy, ""));
