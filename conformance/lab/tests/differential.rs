@@ -126,7 +126,12 @@ fn compare_with_a_real_consul(usual: Plan) {
     let target = consul::start(&binary, &Agent::default());
     let target = target.unwrap_or_else(|error| panic!("{error}"));
     let real = side(&target);
-    let (_server, emulated) = emulator(Version::V1_8_7);
+    let (_server, emulated) = emulator_with(Config {
+        version: Version::V1_8_7,
+        // Lists stand in the order of their nodes, the agent's among them.
+        node_name: real.agents[0].node.clone(),
+        ..Config::dev()
+    });
     let (operations, seed) = how_much(usual.operations);
     say(&format!("differential: seed {seed}"));
     let plan = Plan {

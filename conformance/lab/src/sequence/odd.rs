@@ -237,10 +237,7 @@ const DEREGISTRATION: &[Field] = &[
 const SESSION: &[Field] = &[
     Field("Name", One(TEXTS)),
     Field("Node", One(NODES)),
-    Field(
-        "TTL",
-        One(&[r#""1h""#, r#""5s""#, r#""48h""#, r#""x""#, "3600"]),
-    ),
+    Field("TTL", One(&[r#""1h""#, r#""x""#, "3600"])),
     Field("LockDelay", One(&[r#""0s""#, r#""61s""#, "0", r#""x""#])),
     Field("Behavior", One(&[r#""delete""#, r#""release""#, r#""x""#])),
     Field("Checks", One(&["[]", r#"["web"]"#, r#"["serfHealth"]"#])),
