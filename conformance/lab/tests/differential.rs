@@ -86,7 +86,7 @@ fn how_much(usual: usize) -> (usize, u64) {
     (operations, number("CONFORMANCE_SEED").unwrap_or(SEED))
 }
 
-/// What a test plays beside the simple operations.
+/// The simple operations.
 const SIMPLE: Plan = Plan {
     operations: OPERATIONS,
     seed: SEED,
@@ -128,7 +128,7 @@ fn compare_with_a_real_consul(usual: Plan) {
     let real = side(&target);
     let (_server, emulated) = emulator_with(Config {
         version: Version::V1_8_7,
-        // Lists stand in the order of their nodes, the agent's among them.
+        // Some lists are sorted by node.
         node_name: real.agents[0].node.clone(),
         ..Config::dev()
     });

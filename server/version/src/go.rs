@@ -35,7 +35,7 @@ impl Version {
             } else {
                 DurationQuotes::Bare
             },
-            // Seen on 1.8.7 and in late 2025.
+            // Seen on 1.8.7; for Go 1.25 inferred from what Go 1.26 says.
             json_times: if is_new {
                 JsonTimes::Unquoted
             } else {

@@ -103,6 +103,34 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::SHOULD
     },
     Case {
+        id: "config/chain/empty-maps-are-default",
+        claim: "A resolver whose maps are empty is as default as one that says nothing",
+        source: "operator.md 5.r2b",
+        needs: &[Feature::Connect, Feature::OwnServer],
+        run: |t| {
+            let is_default = |more: Value| {
+                let mut entry = json!({"Kind": "service-resolver", "Name": "db"});
+                for (name, value) in more.as_object().into_iter().flatten() {
+                    entry[name] = value.clone();
+                }
+                set(t, &entry);
+                let found = chain(&get(t, "db"));
+                let nodes = found["Nodes"].as_object();
+                let mut nodes = nodes.into_iter().flatten().map(|(_, node)| node);
+                nodes.all(|node| node["Resolver"]["Default"] == true)
+            };
+            for empty in [json!({}), json!({"Subsets": {}}), json!({"Failover": {}})] {
+                let text = format!("{empty} is not default");
+                t.check(is_default(empty), &text);
+            }
+            t.check(
+                !is_default(json!({"Subsets": {"v1": {}}})),
+                "a subset is default",
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/chain/resolvers-in-1-8",
         claim: "A chain follows redirects, default subsets and failover; ?compile-dc= moves it to another datacenter",
         source: "operator.md 5.r2 to 5.r4, 5.r7, 5.r7c",

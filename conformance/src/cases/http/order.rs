@@ -130,6 +130,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "http/order/filter-before-passing-in-1-8",
+        claim: "Reads of health look at ?passing last, behind the filter",
+        source: "session.md 4.5",
+        until: Some(Version::new(1, 10, 1)),
+        run: |t| {
+            for kind in ["service", "connect", "ingress"] {
+                let path = format!("/v1/health/{kind}/none?passing=x");
+                t.api_get(&format!("{path}&filter=Bogus==1"))
+                    .says(500, "Selector \"Bogus\" is not valid");
+                t.api_get(&path).is(400, "Invalid value for ?passing");
+            }
+        },
+        ..Case::REAL
+    },
 ];
 
 /// Broken escapes in a name and in a value.

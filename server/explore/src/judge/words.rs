@@ -153,7 +153,7 @@ fn gives_up(story: &Story<'_>, limits: &Limits, findings: &mut Vec<Finding>) {
             to: at.saturating_add(1),
         };
         let is_disturbed = story.hits.iter().any(|hit| recent.contains(*hit));
-        // A busy machine may have kept it from a renewal. Who has a quarter of the TTL left has no reason yet.
+        // A busy machine may have kept it from a renewal. That is no reason while a quarter of the TTL is left.
         let margin = nanos(limits.slack).min(ttl / 4);
         let lease = session.and_then(|session| lease_at(story, session, at));
         let is_over = lease.is_some_and(|lease| lease <= at.saturating_add(margin));

@@ -194,3 +194,28 @@ fn of_watches(seen: &Seen<'_>) -> Vec<Option<Schedule>> {
     }
     schedules
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_the_first_watches_of_the_holder_is_a_little_late() {
+        let place = |text: &str| text.parse::<Place>().expect("a place");
+        let places = [
+            place("a acquire 1"),
+            place("a watch 1 after acquire 1"),
+            place("a watch 2 after acquire 1"),
+        ];
+        let plain = "contenders 2\n".parse().expect("a schedule");
+        let ttl = Duration::from_secs(1);
+        let known: Vec<_> = schedules(&places, &plain, ttl, ttl)
+            .iter()
+            .map(ToString::to_string)
+            .collect();
+        for nth in 1..=2 {
+            let late = format!("a watch {nth} after acquire 1: delay-response 100ms");
+            assert!(known.iter().any(|text| text.contains(&late)), "{late}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use super::{NANOS, SECONDS_OF_DAY, days, days_of};
 pub enum JsonTimes {
     /// With its quotes. An error shows of a bad year and a bad zone what is behind it: Go 1.15.
     Quoted,
-    /// Without its quotes. An error shows what is bad: Go 1.25.
+    /// Without its quotes. An error shows what is bad: Go 1.26, and perhaps some before it.
     Unquoted,
 }
 
@@ -42,9 +42,9 @@ pub fn parse_json(value: &[u8], times: JsonTimes) -> Result<i128, String> {
     parsing.time().map_err(|flaw| flaw.message(text, times))
 }
 
-/// What is wrong with a text.
+/// Why a text is no time.
 enum Flaw<'a> {
-    /// An element of the layout, and what stands in its place.
+    /// The element of the layout that the text does not match, and the text from there on.
     Bad(&'static str, &'a [u8]),
     /// A part that no time has.
     OutOfRange(&'static str),

@@ -385,7 +385,7 @@ pub struct Registration {
 pub enum RegistrationFlaw {
     /// The service has neither id nor name.
     ServiceWithoutId,
-    /// The metadata of the service is not as Consul wants it.
+    /// The metadata of the service breaks Consul's limits.
     ServiceMeta {
         /// The node as named by the registration.
         node: String,
@@ -411,7 +411,7 @@ pub enum RegistrationFlaw {
 }
 
 impl RegistrationFlaw {
-    /// Returns what is wrong with the metadata of a service.
+    /// Returns the flaw of a service whose metadata breaks Consul's limits.
     pub fn of_meta(node: &str, service: &NewService) -> Option<Self> {
         let why = service.meta.as_ref().and_then(meta::flaw)?;
         Some(Self::ServiceMeta {

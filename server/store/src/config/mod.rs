@@ -175,9 +175,8 @@ impl ConfigTable {
     pub(crate) fn of_kind(&self, kind: &str) -> impl Iterator<Item = &Arc<ConfigRow>> {
         let rows = self.rows.range((kind.to_owned(), String::new())..);
         let rows = rows.take_while(move |((of, _), _)| kind.is_empty() || of == kind);
-        let is_wanted = move |of: &str| !kind.is_empty() || of != INTENTION;
-        rows.filter(move |((of, _), _)| is_wanted(of))
-            .map(|(_, row)| row)
+        let rows = rows.filter(move |((of, _), _)| kind == INTENTION || of != INTENTION);
+        rows.map(|(_, row)| row)
     }
 }
 

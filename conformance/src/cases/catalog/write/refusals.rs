@@ -120,7 +120,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "catalog/register/refused-in-order-before-1-11",
-        claim: "What is wrong with a service or a check is told in the order in which they are written, the node first",
+        claim: "What is wrong with a service or a check is told in the order in which they are written: the node first, Check after Checks",
         source: "session.md 4.2",
         until: Some(Version::V1_11),
         needs: NEEDS,
@@ -150,6 +150,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
             );
             refused(json!({"Checks": [{"Status": "passing"}, other]}), &nameless);
             refused(json!({"Check": {"ServiceID": "none"}}), &missing);
+            refused(
+                json!({"Check": {"ServiceID": "none"}, "Checks": [{}]}),
+                &nameless,
+            );
         },
         ..Case::REAL
     },
@@ -202,9 +206,8 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "catalog/register/order-of-what-is-wrong",
-        claim: "An id of the node is looked at before its address, a proxy before a missing name, and Check after Checks",
-        source: "session.md 4.2.r2, 4.2.r8, 4.2.r11",
-        until: Some(Version::V1_11),
+        claim: "An id of the node is looked at before its address, and a proxy before a missing name",
+        source: "session.md 4.2.r2, 4.2.r8",
         needs: NEEDS,
         run: |t| {
             let node = t.register_node("n");
@@ -221,11 +224,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
             );
             refused(
                 json!({"Address": "a", "Service": {"ID": "web", "Kind": "connect-proxy"}}),
-                "Port must be set for a Connect proxy",
-            );
-            refused(
-                json!({"Address": "a", "Check": {"CheckID": "c", "ServiceID": "none"}, "Checks": [{}]}),
-                "object missing primary index",
+                "Proxy.DestinationServiceName must be non-empty",
             );
         },
         ..Case::REAL
