@@ -65,6 +65,10 @@ pub const CLAIMS: &[Claim] = &[
     claim("cluster/health-is-cached", "cluster.md 1.8"),
     claim("cluster/stale-reads-go-back", "cluster.md 4.10"),
     claim("cluster/servers-are-named-over-dns", "cluster.md 5.15"),
+    claim(
+        "cluster/errors-of-the-agent-have-no-prefix",
+        "cluster.md 1.12.r1",
+    ),
     claim("cluster/an-agent-leaves", "cluster.md 1.37, 1.39"),
     claim("cluster/the-leader-leaves", "cluster.md 3.10"),
     claim("cluster/a-dead-server-is-removed", "cluster.md 2.7"),
@@ -81,6 +85,7 @@ pub const CLAIMS: &[Claim] = &[
         "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.4.r2, 4.5, 4.6, 4.8, 5.25",
     ),
     claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
+    claim("cluster/bad-input-needs-no-leader", "cluster.md 3.22"),
     claim("cluster/dead-servers-are-given-up", "cluster.md 5.23.r2"),
     claim("cluster/a-follower-stops", "cluster.md 2.1 to 2.3"),
     claim(
@@ -140,7 +145,15 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "datacenter/a-server-that-is-killed-refuses",
-        "cluster.md 5.19, 5.20, 5.27, 5.31",
+        "cluster.md 5.19, 5.27, 5.31",
+    ),
+    claim(
+        "datacenter/a-killed-datacenter-is-not-forgotten",
+        "cluster.md 5.21, 5.29",
+    ),
+    claim(
+        "datacenter/a-datacenter-comes-back",
+        "cluster.md 5.20, 5.22, 5.29",
     ),
     claim("dns/flags-are-copied", "cluster.md 6.1, 6.40"),
     claim("dns/other-domains-are-refused", "cluster.md 6.2"),

@@ -226,9 +226,11 @@ impl Cluster {
         }
     }
 
-    /// Asks an agent; `None` if it does not answer.
+    /// Asks an agent; `None` if it does not answer. A real one answers late what it knows itself while it tells that to a
+    /// leader which is gone (cluster.md 4.4.r3).
     pub(crate) fn asks(&self, agent: usize, request: &Request) -> Option<Reply> {
-        match wire::exchange(&self.addresses[agent], request) {
+        let request = request.clone().patience(PATIENCE);
+        match wire::exchange(&self.addresses[agent], &request) {
             Outcome::Reply(reply) => Some(reply),
             _ => None,
         }

@@ -29,8 +29,7 @@ fn a_follower_is_cut_off(cluster: &Cluster) {
     let name = cluster.name;
     assert!(cluster.knows_none(follower), "{name}");
     has_no_leader(cluster, follower, "cut");
-    // A real agent may be telling its services to the leader that is gone (cluster.md 4.4.r3).
-    let services = answered(cluster.asked(follower, "/v1/agent/services"));
+    let services = cluster.get(follower, "/v1/agent/services");
     assert_eq!(services.status, 200, "{name}");
     for waits in [hangs, waits] {
         is_given_up(cluster, waits, begun);

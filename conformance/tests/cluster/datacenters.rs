@@ -31,6 +31,8 @@ held! {
     coordinates_are_of_all_datacenters
     a_server_that_is_stopped_holds_requests
     a_server_that_is_killed_refuses
+    a_killed_datacenter_is_not_forgotten
+    a_datacenter_comes_back
 }
 
 fn the_datacenters_are_listed(cluster: &Cluster) {
@@ -430,20 +432,17 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
             cluster.name
         );
     }
-    let found = text(&cluster.get(HERE, "/v1/query/nearest/execute"));
-    assert!(
-        found.contains(r#""Nodes":[]"#) && found.contains(r#""Failovers":1"#),
-        "{found}"
-    );
-    cluster.is(
-        &cluster.get(HERE, "/v1/catalog/datacenters"),
-        200,
-        r#"["dc1","dc2"]"#,
-    );
-    for (datacenter, outcome) in [("dc2", "SERVFAIL"), ("dc9", "NXDOMAIN")] {
-        let name = format!("of-body.node.{datacenter}.consul");
-        let (found, records) = cluster.resolve(HERE, &name, "A");
-        assert_eq!(found, outcome, "{}", cluster.name);
+    is_known_without_instances(cluster);
+    for (name, datacenter, outcome) in [
+        ("of-body.node", "dc2", "SERVFAIL"),
+        ("consul.service", "dc2", "SERVFAIL"),
+        ("nearest.query", "dc2", "SERVFAIL"),
+        ("_consul._tcp.service", "dc2", "SERVFAIL"),
+        ("of-body.node", "dc9", "NXDOMAIN"),
+    ] {
+        let asked = format!("{name}.{datacenter}.consul");
+        let (found, records) = cluster.resolve(HERE, &asked, "A");
+        assert_eq!(found, outcome, "{}: {asked}", cluster.name);
         assert_eq!(
             records.is_empty(),
             datacenter == "dc2",
@@ -451,6 +450,52 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
             cluster.name
         );
     }
+}
+
+/// The servers mark it as failed, and it stays a datacenter. A real one may refuse as before for another minute.
+fn a_killed_datacenter_is_not_forgotten(cluster: &Cluster) {
+    let took = cluster.until("it is marked as failed", || {
+        let members = text(&cluster.get(HERE, "/v1/agent/members?wan=1"));
+        members.contains(r#""Status":4"#)
+    });
+    let bounds = Duration::from_secs(20)..Duration::from_secs(60);
+    cluster.took("marking a killed datacenter as failed", took, bounds);
+    is_known_without_instances(cluster);
+    let own = text(&cluster.get(HERE, "/v1/agent/self"));
+    assert!(
+        own.contains(r#""known_datacenters":"2""#),
+        "{}: {own}",
+        cluster.name
+    );
+    for (agent, hop) in [(HERE, ""), (CLIENT, HOP)] {
+        let read = cluster.get(agent, "/v1/kv/watched?dc=dc2");
+        let told = text(&read);
+        let told = told.strip_prefix(hop).unwrap_or_default();
+        let texts = [
+            "rpc error getting client: failed to get conn: ",
+            "Remote DC has no server currently reachable",
+        ];
+        let is_one = texts.iter().any(|one| told.starts_with(one));
+        assert!(read.status == 500 && is_one, "{}: {read:?}", cluster.name);
+    }
+}
+
+/// What the other datacenter still knows of one that was killed.
+fn is_known_without_instances(cluster: &Cluster) {
+    let found = text(&cluster.get(HERE, "/v1/query/nearest/execute"));
+    assert!(
+        found.contains(r#""Nodes":[]"#) && found.contains(r#""Failovers":1"#),
+        "{}: {found}",
+        cluster.name
+    );
+    cluster.is(
+        &cluster.get(HERE, "/v1/catalog/datacenters"),
+        200,
+        r#"["dc1","dc2"]"#,
+    );
+}
+
+fn a_datacenter_comes_back(cluster: &mut Cluster) {
     cluster.start(THERE);
     let took = cluster.until("the datacenter is back", || {
         let read = cluster.asks(HERE, &Request::get("/v1/kv/watched?dc=dc2"));

@@ -6,12 +6,14 @@ use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Request;
 
 use crate::agents::{CLIENT, Cluster, SECOND, answered, header, text};
+use crate::errors::bad_input_needs_no_leader;
 use crate::held;
 
 held! {
     the_leader_dies
     the_quorum_is_lost
     a_follower_is_left_alone
+    bad_input_needs_no_leader
     dead_servers_are_given_up
 }
 
@@ -188,7 +190,7 @@ fn the_quorum_is_lost(cluster: &mut Cluster) {
 }
 
 /// Whether an agent answers.
-fn runs(cluster: &Cluster, agent: usize) -> bool {
+pub(crate) fn runs(cluster: &Cluster, agent: usize) -> bool {
     let version = Request::get("/v1/agent/version");
     cluster.asks(agent, &version).is_some()
 }

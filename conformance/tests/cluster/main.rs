@@ -5,6 +5,7 @@ mod agents;
 mod away;
 mod cut;
 mod datacenters;
+mod errors;
 mod lost;
 mod network;
 mod processes;
@@ -34,7 +35,7 @@ struct Group {
 const TOGETHER: Group = Group {
     agents: &ONE,
     operations: 3_000,
-    claims: &[together::HELD, away::HELD],
+    claims: &[together::HELD, errors::HELD, away::HELD],
 };
 const LOST: Group = Group {
     agents: &ONE,

@@ -14,7 +14,6 @@ held! {
     a_follower_is_one_entry_behind
     a_stale_session_comes_later
     conflicting_consistency_is_refused
-    errors_say_who_passed_them_on
     blocked_queries_wake
     sessions_are_of_the_agent_that_is_asked
     checks_of_a_session_are_on_its_node
@@ -119,28 +118,6 @@ fn conflicting_consistency_is_refused(cluster: &Cluster) {
         let refused = cluster.get(agent, "/v1/kv/all?stale&consistent");
         let expected = "Cannot specify ?stale with ?consistent, conflicting semantics.";
         assert_eq!((refused.status, text(&refused).as_str()), (400, expected));
-    }
-}
-
-/// One prefix for each hop.
-fn errors_say_who_passed_them_on(cluster: &Cluster) {
-    let leader = cluster.leader();
-    let refused = |agent| text(&cluster.put(agent, "/v1/session/create", r#"{"Node":"none"}"#));
-    let plain = "Missing node registration";
-    let [follower, _] = cluster.followers();
-    let stale = cluster.put(follower, "/v1/session/create?stale", r#"{"Node":"none"}"#);
-    assert_eq!(text(&stale), refused(follower), "{}", cluster.name);
-    for agent in 0..AGENTS {
-        let hops = refused(agent).matches("rpc error making call: ").count();
-        assert!(refused(agent).ends_with(plain));
-        match agent {
-            _ if agent == leader => assert_eq!(hops, 0, "{}", cluster.name),
-            CLIENT => assert!((1..=2).contains(&hops), "{}", cluster.name),
-            _ => assert_eq!(hops, 1, "{}: agent {agent}", cluster.name),
-        }
-        let gone = "/v1/session/renew/adf4238a-882b-9ddc-4a9d-5b6758e4159e";
-        let own = text(&cluster.put(agent, gone, ""));
-        assert!(own.starts_with("Session id '"), "{}: {own}", cluster.name);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The incoming bytes of a connection: heads, and the body of the current request.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -53,18 +53,8 @@ pub struct Incoming {
     length: Option<u64>,
     /// Whether the client waits for `100 Continue`.
     waits: bool,
-    kept: Kept,
-}
-
-/// What is kept of a body that is read twice.
-#[derive(Debug)]
-enum Kept {
-    /// It is read once.
-    Nothing,
-    /// The next read is to be kept for one more.
-    Next,
-    /// What the next read returns.
-    Read(Option<ReadBody>),
+    /// What a read of it has returned; `None` for a body that is read once.
+    kept: Option<Arc<OnceLock<Option<ReadBody>>>>,
 }
 
 /// A body, complete or up to a failure.
@@ -119,7 +109,7 @@ impl<R: ReadHalf> Wire<R> {
             waits: head.expectation == Expectation::Continue
                 && head.protocol == Protocol::Http11
                 && length != Some(0),
-            kept: Kept::Nothing,
+            kept: None,
         }
     }
 }
@@ -268,22 +258,33 @@ impl Incoming {
         }
     }
 
-    /// Lets the body be read twice: the next [`Incoming::read`] keeps what it returns for the one after it.
+    /// Lets the body be read again: what the next [`Incoming::read`] returns is kept for the ones after it.
     pub fn keep(&mut self) {
-        self.kept = Kept::Next;
+        self.kept.get_or_insert_default();
+    }
+
+    /// Returns the same body for somebody else: what one of the two has read is there for the other.
+    #[must_use]
+    pub fn shared(&mut self) -> Self {
+        self.keep();
+        Self {
+            wire: Arc::clone(&self.wire),
+            length: self.length,
+            waits: self.waits,
+            kept: self.kept.clone(),
+        }
     }
 
     /// Reads the body, complete or up to a failure; `None` if it is longer than `limit` bytes.
     pub async fn read(&mut self, limit: u64) -> Option<ReadBody> {
-        match std::mem::replace(&mut self.kept, Kept::Nothing) {
-            Kept::Nothing => self.read_on(limit).await,
-            Kept::Next => {
-                let read = self.read_on(limit).await;
-                self.kept = Kept::Read(read.clone());
-                read
-            }
-            Kept::Read(read) => read,
+        let Some(kept) = self.kept.clone() else {
+            return self.read_on(limit).await;
+        };
+        if let Some(read) = kept.get() {
+            return read.clone();
         }
+        let read = self.read_on(limit).await;
+        kept.get_or_init(|| read).clone()
     }
 
     async fn read_on(&mut self, limit: u64) -> Option<ReadBody> {

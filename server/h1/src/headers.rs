@@ -9,7 +9,7 @@ use crate::lines::{HeaderLine, LineValue};
 ///
 /// Most requests have three to ten headers, and nearly all are never asked for: looking through them takes less time
 /// than making a map of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Headers {
     head: Bytes,
     lines: Vec<HeaderLine>,

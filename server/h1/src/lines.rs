@@ -35,7 +35,7 @@ pub(crate) struct RequestLine {
 }
 
 /// A header.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct HeaderLine {
     /// The range of its name.
     pub(crate) name: Range<usize>,
@@ -44,7 +44,7 @@ pub(crate) struct HeaderLine {
 }
 
 /// The value of a header.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum LineValue {
     /// On one line: its range.
     Plain(Range<usize>),

@@ -4,13 +4,14 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use proconsul::control::BlockedOn;
+use proconsul::faults::LeaderLoss;
 use proconsul::history::{Filter, Kind};
 use proconsul::{Server, Version};
 use proconsul_testing::{DnsAnswer, DnsQuestion, ask_over_udp};
 
 use crate::agents::{cluster, get, parked, parked_with, put};
 use crate::autopilot::remove_dead_servers;
-use crate::support::{Answer, PATIENCE, SECOND, join};
+use crate::support::{Answer, PATIENCE, SECOND, ask_at, join};
 
 /// Sends a read that waits for a change of `k`.
 fn blocked(server: &Server, agent: usize) -> JoinHandle<Answer> {
@@ -248,4 +249,47 @@ fn fails_dns(server: &Server) -> bool {
 
 fn is_refused(answer: &Answer, text: &str) {
     assert_eq!((answer.status, answer.body.as_str()), (500, text));
+}
+
+/// What an agent checks itself it refuses at once, and what the leader checks waits for one (cluster.md 3.22).
+#[test]
+fn bad_input_is_refused_without_a_leader() {
+    let server = cluster();
+    server.agent(2).cut();
+    server.advance(3 * SECOND);
+    let begun = server.now();
+    for (method, target, body, status, says) in [
+        ("GET", "/v1/kv/k?index=x", "", 400, "Invalid index"),
+        (
+            "PUT",
+            "/v1/txn",
+            "{",
+            400,
+            "Failed to parse body: unexpected EOF",
+        ),
+        (
+            "PUT",
+            "/v1/agent/service/register",
+            "{}",
+            400,
+            "Missing service name",
+        ),
+        ("GET", "/v1/health/node/", "", 400, "Missing node name"),
+    ] {
+        let refused = ask_at(server.agent(2).addr(), method, target, body);
+        assert_eq!(
+            (refused.status, refused.body.as_str()),
+            (status, says),
+            "{target}"
+        );
+    }
+    assert_eq!(server.now(), begun);
+    let waits = parked_with(&server, 2, "PUT", "/v1/kv/k?cas=0", "x");
+    server.advance(Duration::from_millis(7100));
+    assert_eq!(join(waits).status, 500);
+    // The same of a lone server.
+    let lone = Server::builder().frozen().start().expect("a free port");
+    lone.lose_leader(LeaderLoss::never_elected());
+    let refused = ask_at(lone.addr(), "PUT", "/v1/session/create", "{");
+    assert_eq!(refused.status, 400, "{}", refused.body);
 }

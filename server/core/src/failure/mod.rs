@@ -33,6 +33,10 @@ pub(crate) enum FailureKind {
     OfServer,
     /// The handler returns the error, which the leader makes. It has a status other than 500.
     OfLeader,
+    /// The handler returns the leader's error as an answer of 400, with words before it in releases before 1.13.
+    Wrapped,
+    /// The handler knows the leader's error by its whole text: one that is passed on is 500 (cluster.md 1.12.r1).
+    Compared,
     /// The handler returns the error, which every release logs: those of ACLs, and of features of Consul Enterprise.
     Logged,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
@@ -196,15 +200,27 @@ impl Failure {
 
     /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
     pub(crate) fn passed_on(mut self) -> Self {
-        let is_of_leader = match self.kind {
-            FailureKind::Returned => self.status == StatusCode::INTERNAL_SERVER_ERROR,
-            FailureKind::OfServer | FailureKind::OfLeader => true,
-            _ => false,
-        };
-        if is_of_leader {
-            self.text.insert_str(0, "rpc error making call: ");
+        if self.is_of_leader() {
+            let is_wrapped = self.text.starts_with(BAD_REQUEST);
+            let place = if is_wrapped { BAD_REQUEST.len() } else { 0 };
+            self.text.insert_str(place, "rpc error making call: ");
+        }
+        if self.kind == FailureKind::Compared {
+            self.status = StatusCode::INTERNAL_SERVER_ERROR;
         }
         self
+    }
+
+    /// Whether the leader makes the error, and not the agent that is asked.
+    pub(crate) fn is_of_leader(&self) -> bool {
+        match self.kind {
+            FailureKind::Returned => self.status == StatusCode::INTERNAL_SERVER_ERROR,
+            FailureKind::OfServer
+            | FailureKind::OfLeader
+            | FailureKind::Wrapped
+            | FailureKind::Compared => true,
+            _ => false,
+        }
     }
 
     /// Whether there is no text.
@@ -242,11 +258,12 @@ impl Failure {
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
         match self.kind {
             FailureKind::Direct | FailureKind::NotEmulated => false,
-            FailureKind::Logged => true,
+            FailureKind::Logged | FailureKind::Wrapped => true,
             FailureKind::Returned
             | FailureKind::Local
             | FailureKind::OfServer
             | FailureKind::OfLeader
+            | FailureKind::Compared
             | FailureKind::Dropped => {
                 returns_all
                     || self.status.is_server_error()
@@ -269,8 +286,11 @@ impl Failure {
     }
 }
 
+/// What stands before the text of an error that is marked as the client's.
+const BAD_REQUEST: &str = "Bad request: ";
+
 fn prefixed(text: &str) -> String {
-    format!("Bad request: {text}")
+    format!("{BAD_REQUEST}{text}")
 }
 
 /// Returns the page that an error about a size links to (`kv.413_link`).

@@ -2,6 +2,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
@@ -16,66 +17,70 @@ use proconsul_version::Behaviour;
 use super::{Seen, ask};
 use crate::Context;
 use crate::control::Controls;
+use crate::failure::Failure;
 use crate::fault::leader::LeaderPatience;
 use crate::request::Request;
+use crate::route::Handler;
 
 /// Holds a request as long as its plan says, and returns the plan for the rest of the way.
+///
+/// # Errors
+/// The agent refuses it without asking its leader.
 pub(super) async fn until_it_may_go_on(
     control: &Controls,
-    request: &Request,
+    handler: Handler,
+    request: &mut Request,
     seen: &Seen<'_>,
-) -> Plan {
+) -> Result<Plan, Failure> {
     let faults = control.fault_table();
-    let (engine, agent) = (&request.context.engine, request.context.agent);
-    if request.context.is_lone() && !faults.has_any() {
-        return Plan::default();
+    let context = Arc::clone(&request.context);
+    let engine = &context.engine;
+    if context.is_lone() && !faults.has_any() {
+        return Ok(Plan::default());
     }
-    let now = || control.now();
+    let now = control.now();
     let director = faults.director().filter(|_| !seen.is_passed_on);
     let mut directed =
-        director.and_then(|director| ask(request, seen, |asked| director.arrived(asked, now())));
+        director.and_then(|director| ask(request, seen, |asked| director.arrived(asked, now)));
     if until_link_is_up(control, seen).await.is_err() {
-        return Plan {
+        return Ok(Plan {
             stop: Some(Stop::Cut(Cut::Reset)),
             ..Plan::default()
-        };
+        });
     }
     let mut patience = LeaderPatience::of(request);
+    let mut is_checked = false;
     loop {
         let mut changes = faults.changes();
-        let of_rules = || match seen.is_passed_on {
-            true => None,
-            false => ask(request, seen, |asked| faults.ask(asked, now())),
+        let plan = match directed.take() {
+            Some(plan) => Some(plan),
+            None => planned(control, handler, request, seen, &mut is_checked).await?,
         };
-        let of_agent = || match seen.needs_leader(&request.context) {
-            true => ask(request, seen, |asked| engine.plan_of_agent(agent, asked)),
-            false => None,
-        };
-        let Some(plan) = directed.take().or_else(of_rules).or_else(of_agent) else {
-            return Plan::default();
+        let Some(plan) = plan else {
+            return Ok(Plan::default());
         };
         engine.fault_hit(&plan.name);
         match plan.hold {
-            Hold::None => return plan,
+            Hold::None => return Ok(plan),
             Hold::For(duration) => {
                 engine.hold(Some(duration)).await;
-                return plan;
+                return Ok(plan);
             }
             Hold::Forever => engine.hold(None).await,
             Hold::UntilHeard(given_up) => {
-                if !until_heard(control, &request.context, given_up, &mut changes).await {
-                    return plan;
+                if !until_heard(control, &context, given_up, &mut changes).await {
+                    return Ok(plan);
                 }
             }
             Hold::AsForLeader => {
                 while let Some(step) = patience.step(engine) {
                     engine.hold(Some(step)).await;
                 }
-                return plan;
+                return Ok(plan);
             }
             Hold::ForLeader | Hold::ForElection(_) => {
                 let Some(step) = patience.step(engine) else {
-                    return plan;
+                    return Ok(plan);
                 };
                 // From 1.15 on a request waits to the end, even if a leader is elected earlier.
                 if patience.grows {
@@ -85,6 +90,57 @@ pub(super) async fn until_it_may_go_on(
                 }
             }
         }
+    }
+}
+
+/// Returns what a request goes through as things stand; `None` to handle it as always.
+///
+/// # Errors
+/// The agent refuses it without asking its leader. That is checked once.
+async fn planned(
+    control: &Controls,
+    handler: Handler,
+    request: &mut Request,
+    seen: &Seen<'_>,
+    is_checked: &mut bool,
+) -> Result<Option<Plan>, Failure> {
+    let (faults, now) = (control.fault_table(), control.now());
+    let is_of_client = !seen.is_passed_on;
+    if is_of_client && let Some(plan) = ask(request, seen, |asked| faults.ask(asked, now)) {
+        return Ok(Some(plan));
+    }
+    let context = &request.context;
+    let plan = ask(request, seen, |asked| {
+        let of_loss = is_of_client.then(|| faults.without_leader(asked, now));
+        let of_agent = || context.engine.plan_of_agent(context.agent, asked);
+        let needs_leader = seen.needs_leader(context);
+        of_loss
+            .flatten()
+            .or_else(|| needs_leader.then(of_agent).flatten())
+    });
+    if plan.is_some() && !std::mem::replace(is_checked, true) {
+        // Boxed, because it is rare and large.
+        Box::pin(check(handler, request, seen)).await?;
+    }
+    Ok(plan)
+}
+
+/// Checks what an agent checks before it asks its leader, so that it refuses bad input without one, too (cluster.md 3.22).
+async fn check(handler: Handler, request: &mut Request, seen: &Seen<'_>) -> Result<(), Failure> {
+    if seen.elsewhere.is_some() {
+        return Ok(());
+    }
+    // The handler comes to the first look at the state, and no farther.
+    let context = &request.context;
+    let context = Arc::new(context.of_another_server(context.engine.unused()));
+    let mut handling = handler.answer_here(request.within(Arc::clone(&context)));
+    let handled = poll_fn(|task| match handling.as_mut().poll(task) {
+        Poll::Pending if context.engine.is_used() => Poll::Ready(None),
+        handled => handled.map(Some),
+    });
+    match handled.await {
+        Some(Err(failure)) if !context.engine.is_used() && !failure.is_of_leader() => Err(failure),
+        _ => Ok(()),
     }
 }
 

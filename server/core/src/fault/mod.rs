@@ -169,7 +169,10 @@ pub(crate) async fn handle_with_faults(
     let context = Arc::clone(&request.context);
     let seen = Seen::of(&mut request, &path, is_passed_on).await;
     let mut open = None;
-    let plan = until_it_may_go_on(&control, &request, &seen).await;
+    let plan = match until_it_may_go_on(&control, handler, &mut request, &seen).await {
+        Ok(plan) => plan,
+        Err(refused) => return Err(refused).into(),
+    };
     if let Some(stop) = &plan.stop {
         return stopped(&request, &seen, stop);
     }

@@ -106,6 +106,23 @@ impl Consistency {
 }
 
 impl Request {
+    /// Returns the same request, to handle it in another context, too.
+    pub(crate) fn within(&mut self, context: Arc<Context>) -> Self {
+        Self {
+            context,
+            asked: Arc::clone(&self.asked),
+            peer: self.peer,
+            is_in_flight: self.is_in_flight,
+            method: self.method.clone(),
+            route: self.route,
+            asks: self.asks,
+            rest: self.rest.clone(),
+            query: self.query.clone(),
+            headers: self.headers.clone(),
+            body: self.body.shared(),
+        }
+    }
+
     /// Returns the emulated version.
     pub(crate) fn version(&self) -> Version {
         self.context.config.version

@@ -47,12 +47,19 @@ impl Handler {
     pub(crate) fn answer(self, request: Request) -> Work<Result<Reply, Failure>> {
         let is_long = request.is_long(matches!(self, Self::AtOnce(_)));
         let host = Arc::clone(request.context.engine.host());
-        let handling: Handling = match self {
-            Self::AtOnce(handler) if !is_long => Box::pin(ready(handler(&request))),
-            Self::AtOnce(handler) => Box::pin(async move { handler(&request) }),
-            Self::Waits(handler) => handler(request),
+        let handling = match self {
+            Self::AtOnce(handler) if is_long => Box::pin(async move { handler(&request) }),
+            _ => self.answer_here(request),
         };
         Work::new(&host, handling, is_long)
+    }
+
+    /// Answers a request on this thread, however long that takes.
+    pub(crate) fn answer_here(self, request: Request) -> Handling {
+        match self {
+            Self::AtOnce(handler) => Box::pin(ready(handler(&request))),
+            Self::Waits(handler) => handler(request),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ mod waiter;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::{RwLock, RwLockWriteGuard};
@@ -78,6 +78,8 @@ pub struct Shared {
     cluster_changed: Arc<Event>,
     /// The engines of joined datacenters; unset for one alone.
     joined: OnceLock<Joined>,
+    /// Whether anybody has looked at the state.
+    is_used: AtomicBool,
 }
 
 impl Deref for Engine {
@@ -119,6 +121,7 @@ impl Engine {
             advanced: Event::default(),
             cluster_changed,
             joined: OnceLock::new(),
+            is_used: AtomicBool::new(false),
         };
         Self {
             shared: Arc::new(shared),
@@ -157,7 +160,21 @@ impl Engine {
         self.clock.host()
     }
 
+    /// Returns whether anybody has looked at the state.
+    #[must_use]
+    pub fn is_used(&self) -> bool {
+        self.is_used.load(Ordering::Relaxed)
+    }
+
+    fn note_use(&self) {
+        // Written once: reads of many threads do not wait for each other.
+        if !self.is_used() {
+            self.is_used.store(true, Ordering::Relaxed);
+        }
+    }
+
     fn lock(&self) -> RwLockWriteGuard<'_, State> {
+        self.note_use();
         between_steps();
         self.state.write()
     }
@@ -251,6 +268,7 @@ impl Engine {
 
     /// Does what [`Engine::look`] does. It is compiled once, and not for each read.
     fn look_once(&self, look: &mut dyn FnMut(&State, Timestamp)) {
+        self.note_use();
         between_steps();
         {
             let state = self.state.read();

@@ -289,24 +289,29 @@ impl Faults {
         self.any.load(Ordering::Relaxed)
     }
 
-    /// Returns what to do with a request; `None` to handle it as always.
+    /// Returns what the rules do with a request; `None` if no rule hits it.
     #[must_use]
     pub fn ask(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
         if !self.has_any() {
             return None;
         }
         let mut table = self.table.lock();
-        let hit = table.rules.iter_mut().find_map(|entry| {
+        table.rules.iter_mut().find_map(|entry| {
             let is_hit = entry.rule.meets(asked) && entry.hit(now);
             is_hit.then(|| Plan {
                 read_from: entry.past.clone(),
                 ..Plan::of(entry.rule.effect(), entry.name())
             })
-        });
-        if hit.is_some() {
-            return hit;
+        })
+    }
+
+    /// Returns what a request goes through while there is no leader; `None` to handle it as always.
+    #[must_use]
+    pub fn without_leader(&self, asked: &Asked<'_>, now: Timestamp) -> Option<Plan> {
+        if !self.has_any() {
+            return None;
         }
-        let table = &mut *table;
+        let table = &mut *self.table.lock();
         let (loss, since) = table.loss.as_ref()?;
         loss.plan(asked, *since, now, &mut table.told_of_loss)
     }

@@ -77,7 +77,10 @@ fn never_had_a_leader(server: &Server, holds: &RangeInclusive<Duration>) {
         ("GET", "/v1/kv/k?consistent"),
         ("PUT", "/v1/kv/k"),
         ("DELETE", "/v1/kv/k"),
-        ("PUT", "/v1/txn"),
+        (
+            "PUT",
+            "/v1/session/destroy/00000000-0000-0000-0000-000000000001",
+        ),
         ("PUT", "/v1/session/create"),
     ] {
         let answer = assert_no_leader(server, holds, method, target);

@@ -225,10 +225,16 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     {"CheckID": "of-service", "Name": "c", "Status": "passing", "ServiceID": "foreign"},
                 ],
             });
-            t.register(&part);
             let bound = json!({"NodeChecks": ["foreign"]}).to_string();
-            let (session, other) = (t.session(&bound), t.session("{}"));
-            lives(t, &session);
+            let what = "the agent does not look at its node in between";
+            let (session, other) = t.eventually(what, Duration::from_secs(5), || {
+                t.register(&part);
+                let made = t.create_session(&bound);
+                let made = (made.status() == 200).then(|| made.json())?;
+                let (session, other) = (made["ID"].as_str()?.to_owned(), t.session("{}"));
+                let found = t.api_get(&format!("/v1/session/info/{session}"));
+                (found.json()[0]["ID"] == *session).then_some((session, other))
+            });
             t.pass(Duration::from_secs(121));
             t.eventually(
                 "the agent looks at its node",

@@ -17,11 +17,11 @@ use proconsul_store::Index;
 
 failures! {
     /// The archive is not one.
-    unreadable(words: &str) => 500, words;
+    unreadable(words: &str) => 500 Local, words;
     /// `?stale` asks any server to answer, and only the leader restores.
-    stale_restore() => 500, "stale not allowed for restore";
+    stale_restore() => 500 Local, "stale not allowed for restore";
     /// The state in a good archive is not restored.
-    not_restored(words: &str) => 500, format!("Raft error when restoring snapshot: {words}");
+    not_restored(words: &str) => 500 Local, format!("Raft error when restoring snapshot: {words}");
     /// The archive is larger than what it may unpack to.
     too_large() => 413,
         format!("proconsul takes snapshots of at most {} bytes", proconsul_archive::MOST_BYTES);

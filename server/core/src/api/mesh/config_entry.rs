@@ -30,6 +30,8 @@ failures! {
     );
     /// The entry, or the change of a chain or gateway that it would make, is refused.
     refused(words: &str) => 500, words;
+    /// The index that a change asks for is no number.
+    invalid_cas(words: &str) => 500 Local, words;
     /// Only a controller may write such an entry.
     forbidden(words: &str) => 403, words;
 }
@@ -98,7 +100,7 @@ fn cas(request: &Request) -> Result<Option<Index>, Failure> {
         return Ok(None);
     }
     let cas = number::parse_uint(text);
-    let cas = cas.map_err(|error| refused(&error.message(request.version().go().unicode)))?;
+    let cas = cas.map_err(|error| invalid_cas(&error.message(request.version().go().unicode)))?;
     Ok(Some(Index(cas)))
 }
 

@@ -10,9 +10,9 @@ failures! {
     /// A new query has an id.
     has_id() => 500, "ID must be empty when creating a new prepared query";
     /// `?limit` is not a number; `words` is Go's text.
-    invalid_limit(words: &str) => 500, format!("Bad limit: {words}");
+    invalid_limit(words: &str) => 500 Local, format!("Bad limit: {words}");
     /// `?connect` is not a boolean; `words` is Go's text.
-    invalid_connect(words: &str) => 500, format!("Error parsing 'connect' value: {words}");
+    invalid_connect(words: &str) => 500 Local, format!("Error parsing 'connect' value: {words}");
     /// The query has neither a name nor a session.
     unbound() => 500, "Invalid prepared query: Must be bound to a session";
     /// The query lacks a service.

@@ -159,6 +159,12 @@ impl Engine {
         Engine::over(past.clone(), clock, Entropy::seeded(0), History::off())
     }
 
+    /// Returns an engine over the same state with the same clock, at which nobody has looked yet.
+    #[must_use]
+    pub fn unused(&self) -> Engine {
+        self.fallen_behind(&self.snapshot())
+    }
+
     /// Returns the names of the checkpoints.
     #[must_use]
     pub fn checkpoints(&self) -> Vec<String> {

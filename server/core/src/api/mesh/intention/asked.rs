@@ -25,17 +25,17 @@ use proconsul_version::{Behaviour, Version};
 
 failures! {
     /// A query parameter is missing, or there are several.
-    parameter(name: &str) => 500, format!("required query parameter '{name}' not set");
+    parameter(name: &str) => 500 Local, format!("required query parameter '{name}' not set");
     /// `?by` is unknown.
-    unknown_end() => 500, "'by' parameter must be one of 'source' or 'destination'";
+    unknown_end() => 500 Local, "'by' parameter must be one of 'source' or 'destination'";
     /// The name of a service has too many parts.
-    invalid_name(what: &str, text: &str, most: usize, version: Version) => 500, format!(
+    invalid_name(what: &str, text: &str, most: usize, version: Version) => 500 Local, format!(
         "{what} {} is invalid: input can contain at most {} '/'",
         quoted(text, version),
         if most == 1 { "one" } else { "two" }
     );
     /// A service is in a namespace of Consul Enterprise.
-    of_namespace(what: &str, namespace: &str, version: Version) => 500, format!(
+    of_namespace(what: &str, namespace: &str, version: Version) => 500 Local, format!(
         "Invalid {what} {}: Namespaces is a Consul Enterprise feature", quoted(namespace, version)
     );
     /// `?source-type` is unknown.

@@ -16,7 +16,7 @@ use crate::auth::permission_denied;
 use crate::auth::rights::Rights;
 use crate::body::time;
 use crate::failure::refusal::index_error;
-use crate::failure::{Failure, failures};
+use crate::failure::{Failure, FailureKind, failures};
 use crate::reply::Reply;
 use crate::reply::object::object;
 use crate::request::Request;
@@ -30,11 +30,11 @@ use proconsul_version::Behaviour;
 
 failures! {
     /// The body of a new intention is not the expected JSON; `words` is Go's text.
-    undecodable(words: &str) => 500, format!("Failed to decode request body: {words}");
+    undecodable(words: &str) => 500 Local, format!("Failed to decode request body: {words}");
     /// A new intention has an id.
     has_id() => 500, "ID must be empty when creating a new intention";
     /// A read names an unknown intention.
-    not_found() => 404, "Intention not found";
+    not_found() => 404 Compared, "Intention not found";
     /// An id of a change is not a UUID; `words` is the text of the index.
     lookup_failed(words: &str) => 500, format!("Intention lookup failed: {words}");
     /// A change names an unknown intention.
@@ -162,7 +162,8 @@ async fn read(request: &Request, id: &str) -> Result<Reply, Failure> {
     let options = request.read_options()?;
     request.check_datacenter()?;
     let version = request.version();
-    let id = parse(request, id).map_err(|words| Failure::bad_request(&words, version))?;
+    let id = parse(request, id)
+        .map_err(|words| Failure::bad_request(&words, version).of_kind(FailureKind::Wrapped))?;
     let engine = &request.context.engine;
     let Ok(answer) = blocking::answer(engine, &table(request), options.wait).await;
     let rows = in_rows(&answer.rows);
