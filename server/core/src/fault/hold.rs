@@ -130,7 +130,7 @@ async fn check(handler: Handler, request: &mut Request, seen: &Seen<'_>) -> Resu
     if seen.elsewhere.is_some() {
         return Ok(());
     }
-    // The handler comes to the first look at the state, and no farther.
+    // The handler has a copy of the state. Once it has looked there, its answer is the leader's.
     let context = &request.context;
     let context = Arc::new(context.of_another_server(context.engine.unused()));
     let mut handling = handler.answer_here(request.within(Arc::clone(&context)));
