@@ -64,7 +64,7 @@ const NAMES: &[&str] = &[
     "n1",
     "n2",
     "web",
-    "db",
+    "api",
     "",
     "x%20y",
     "%C3%BC",
@@ -164,7 +164,7 @@ const ENDPOINTS: &[Endpoint] = &[
     Endpoint("/v1/", NAMES, ANY, Body::None),
 ];
 
-const TEXTS: &[&str] = &[r#""web""#, r#""db""#, r#""""#, r#""é x""#];
+const TEXTS: &[&str] = &[r#""web""#, r#""api""#, r#""""#, r#""é x""#];
 const NODES: &[&str] = &[r#""n1""#, r#""n2""#];
 const IDS: &[&str] = &[
     r#""@0""#,
@@ -306,7 +306,7 @@ const OPERATION: &[Field] = &[
 // Of several fields that a kind does not have 1.8.7 tells in an order of chance.
 const DEFAULTS: &[Field] = &[
     Field("Kind", Always(&[r#""service-defaults""#])),
-    Field("Name", Always(&[r#""web""#, r#""db""#])),
+    Field("Name", Always(&[r#""web""#, r#""api""#])),
     Field("Protocol", One(&[r#""http""#, r#""tcp""#])),
     Field(
         "MeshGateway",
@@ -322,7 +322,7 @@ const ALL_PROXIES: &[Field] = &[
 ];
 const RESOLVER: &[Field] = &[
     Field("Kind", Always(&[r#""service-resolver""#])),
-    Field("Name", Always(&[r#""web""#, r#""db""#])),
+    Field("Name", Always(&[r#""web""#, r#""api""#])),
     Field("DefaultSubset", One(TEXTS)),
     Field(
         "Subsets",
@@ -332,8 +332,8 @@ const RESOLVER: &[Field] = &[
 ];
 const INTENTION: &[Field] = &[
     Field("ID", One(&[r#""x""#])),
-    Field("SourceName", One(&[r#""web""#, r#""db""#, r#""*""#])),
-    Field("DestinationName", One(&[r#""web""#, r#""db""#, r#""*""#])),
+    Field("SourceName", One(&[r#""web""#, r#""api""#, r#""*""#])),
+    Field("DestinationName", One(&[r#""web""#, r#""api""#, r#""*""#])),
     Field("Action", One(&[r#""allow""#, r#""deny""#, r#""x""#])),
     Field("SourceType", One(&[r#""consul""#, r#""x""#])),
     Field("Meta", One(LABELS)),
@@ -431,7 +431,7 @@ const PARAMETERS: &[&str] = &[
     "by=x",
     "name=web",
     "source=web",
-    "destination=db",
+    "destination=api",
     "limit=x",
     "limit=1",
     "connect=x",

@@ -21,7 +21,7 @@ type SessionSlot = usize;
 /// The nodes that sequences register.
 pub(super) const NODES: [&str; 2] = ["n1", "n2"];
 /// The services on them.
-pub(super) const SERVICES: [&str; 2] = ["web", "db"];
+pub(super) const SERVICES: [&str; 2] = ["web", "api"];
 /// The statuses of their checks.
 const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
 
