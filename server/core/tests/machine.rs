@@ -1,5 +1,7 @@
 //! A server that is driven step by step: the same inputs give the same outputs, and the next deadline says why.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proconsul_config::Config;
@@ -287,6 +289,51 @@ fn each_agent_takes_connections_and_requests() {
     let request = b"GET /v1/kv/a?raw HTTP/1.1\r\nHost: x\r\n\r\n";
     let read = driven.input_to(2, Input::Request(3, None, request));
     assert!(read[0].1.ends_with("new"), "{read:?}");
+}
+
+/// What an agent checks before it waits for a leader is done on a copy, and is not logged.
+#[test]
+fn a_registration_without_a_leader_is_logged_once() {
+    let config = Config {
+        agents: "3".parse().expect("a number"),
+        frozen: true,
+        ..Config::default()
+    };
+    let mut driven = Driven::new(&config, 7);
+    driven.input_to(1, Input::Connect(1, None));
+    driven.input(Input::Connect(2, None));
+    driven.ask(2, "POST", "/proconsul/v1/agents/cut", r#"{"agent":1}"#);
+    let advance = |driven: &mut Driven| {
+        driven.ask(2, "POST", "/proconsul/v1/clock/advance", r#"{"by":"30s"}"#);
+    };
+    advance(&mut driven);
+    let synced = Arc::new(AtomicUsize::new(0));
+    tracing::subscriber::with_default(Synced(Arc::clone(&synced)), || {
+        let service = r#"{"Name":"web"}"#;
+        driven.ask(1, "PUT", "/v1/agent/service/register", service);
+        assert_eq!(synced.load(Ordering::Relaxed), 0, "it waits for a leader");
+        advance(&mut driven);
+        assert_eq!(synced.load(Ordering::Relaxed), 1);
+    });
+}
+
+/// Counts what the agent logs.
+struct Synced(Arc<AtomicUsize>);
+
+impl tracing::Subscriber for Synced {
+    fn enabled(&self, of: &tracing::Metadata<'_>) -> bool {
+        of.target() == "agent" && of.is_event()
+    }
+    fn event(&self, _: &tracing::Event<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::Id {
+        tracing::Id::from_u64(1)
+    }
+    fn record(&self, _: &tracing::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::Id, _: &tracing::Id) {}
+    fn enter(&self, _: &tracing::Id) {}
+    fn exit(&self, _: &tracing::Id) {}
 }
 
 #[test]

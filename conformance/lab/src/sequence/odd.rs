@@ -2,7 +2,7 @@
 //! words, is as much of an answer as any other.
 //!
 //! The generator leaves out:
-//! * what a server does later by itself: changes of the agent, coordinates, checks that run;
+//! * requests that a server acts on later: those that change the agent, coordinates, and checks that run;
 //! * lists in random order, or by distance;
 //! * null within a body, which makes 1.8.7 panic;
 //! * `health/ingress`, whose index differed once: the cause is not known.

@@ -13,6 +13,7 @@ use proconsul_engine::sync::{Next, either};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Answer, Cluster, Entry, Key, KvGet};
 use proconsul_version::Behaviour;
+use tracing::subscriber::{NoSubscriber, with_default};
 
 use super::{Seen, ask};
 use crate::Context;
@@ -130,13 +131,17 @@ async fn check(handler: Handler, request: &mut Request, seen: &Seen<'_>) -> Resu
     if seen.elsewhere.is_some() {
         return Ok(());
     }
-    // The handler has a copy of the state. Once it has looked there, its answer is the leader's.
+    // The handler has a copy of the state, and no log. Once it has looked there, its answer is the leader's.
     let context = &request.context;
     let context = Arc::new(context.of_another_server(context.engine.unused()));
-    let mut handling = handler.answer_here(request.within(Arc::clone(&context)));
-    let handled = poll_fn(|task| match handling.as_mut().poll(task) {
-        Poll::Pending if context.engine.is_used() => Poll::Ready(None),
-        handled => handled.map(Some),
+    let same = request.within(Arc::clone(&context));
+    let mut handling = with_default(NoSubscriber::new(), || handler.answer_here(same));
+    let handled = poll_fn(|task| {
+        let polled = with_default(NoSubscriber::new(), || handling.as_mut().poll(task));
+        match polled {
+            Poll::Pending if context.engine.is_used() => Poll::Ready(None),
+            handled => handled.map(Some),
+        }
     });
     match handled.await {
         Some(Err(failure)) if !context.engine.is_used() && !failure.is_of_leader() => Err(failure),

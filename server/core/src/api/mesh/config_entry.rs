@@ -30,7 +30,7 @@ failures! {
     );
     /// The entry, or the change of a chain or gateway that it would make, is refused.
     refused(words: &str) => 500, words;
-    /// The index that a change asks for is no number.
+    /// `?cas` is not a number; `words` is Go's text.
     invalid_cas(words: &str) => 500 Local, words;
     /// Only a controller may write such an entry.
     forbidden(words: &str) => 403, words;
