@@ -100,7 +100,7 @@ fn a_client_agent_dies(cluster: &mut Cluster) {
     let delay = cluster.until("the lock is free", || {
         cluster.acquires(leader, "of-a-client", &next)
     });
-    cluster.took("a lock-delay of 4 s", delay, 3 * SECOND..8 * SECOND);
+    cluster.took("a lock-delay of 4 s", delay, 2 * SECOND..8 * SECOND);
     let refused = cluster.put(
         follower,
         "/v1/session/create",

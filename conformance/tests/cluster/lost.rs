@@ -58,9 +58,10 @@ fn the_leader_dies(cluster: &mut Cluster) {
         attempt.status == 200
     });
     let elected = Stopwatch::start();
+    // Those of the change, and each that was taken in vain or comes with time: coordinates, the failed node, the end of a session.
     let entries = index(cluster, follower, "lost") - written;
     assert!(
-        (2..=6).contains(&entries),
+        (2..=20).contains(&entries),
         "{}: {entries} entries",
         cluster.name
     );
@@ -132,7 +133,7 @@ fn state_goes_on(cluster: &Cluster, agent: usize, next: (&str, Stopwatch), ttl: 
     cluster.took(
         "a TTL of 10 s, from the new leader on,",
         ttl.1.elapsed(),
-        18 * SECOND..23 * SECOND,
+        15 * SECOND..23 * SECOND,
     );
 }
 

@@ -76,7 +76,7 @@ fn a_lone_leader_steps_down(cluster: &Cluster) {
     cluster.took(
         "a TTL of 10 s, from the return on,",
         lived,
-        18 * SECOND..23 * SECOND,
+        15 * SECOND..23 * SECOND,
     );
 }
 
