@@ -162,7 +162,10 @@ pub const CLAIMS: &[Claim] = &[
     claim("dns/what-is-unknown-does-not-exist", "cluster.md 6.5, 6.7"),
     claim("dns/a-type-that-a-name-lacks", "cluster.md 6.8"),
     claim("dns/servers-are-named", "cluster.md 6.9, 6.10"),
-    claim("dns/nodes-have-addresses", "cluster.md 6.11"),
+    claim(
+        "dns/nodes-have-addresses",
+        "cluster.md 6.11, session.md 4.5.r12",
+    ),
     claim("dns/tagged-addresses-of-nodes", "cluster.md 6.12"),
     claim("dns/metadata-is-text", "cluster.md 6.13"),
     claim("dns/a-critical-node-loses-its-services", "cluster.md 6.14"),

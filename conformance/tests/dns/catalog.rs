@@ -29,8 +29,8 @@ fn send(server: &Address, method: &str, path: &str, body: &Value) {
 /// Nodes with metadata, tagged addresses and checks, and their services.
 fn nodes() -> Vec<Value> {
     vec![
-        json!({"Node": "w1", "Address": "10.1.0.1", "Service": {"Service": "web", "Port": 80, "Tags": ["primary", "Tag"],
-            "Weights": {"Passing": 5, "Warning": 2}}}),
+        json!({"Node": "w1", "ID": "beef0001-0000-4000-8000-000000000001", "Address": "10.1.0.1",
+            "Service": {"Service": "web", "Port": 80, "Tags": ["primary", "Tag"], "Weights": {"Passing": 5, "Warning": 2}}}),
         json!({"Node": "w2", "Address": "10.1.0.2", "NodeMeta": {"b": "2", "rfc1035-x": "raw", "e": ""},
             "Service": {"Service": "web", "Port": 81, "Address": "10.9.9.9", "Tags": ["x"]},
             "Check": {"Name": "c", "Status": "warning", "ServiceID": "web"}}),

@@ -93,7 +93,7 @@ pub use catalog::service::{
     ConnectInstances, Instance, ServiceChecks, ServiceInstances, ServiceView, TaggedInstances,
 };
 pub use catalog::usage::{CatalogCounts, CatalogUsage};
-pub use catalog::{NodeInfo, NodeList, ServiceList};
+pub use catalog::{NodeByNameOrId, NodeInfo, NodeList, ServiceList};
 pub use cluster::{Cluster, ClusterCommand, ClusterDue, Loss, Member};
 pub use command::effects::{
     Cause, Effects, HolderChange, Note, Probe, ProbeRun, ProbeTarget, ProbeTls, SessionEnd, Touched,

@@ -12,7 +12,7 @@ use crate::pipeline::context::datacenters::Datacenter;
 use proconsul_acl::{Question, Resource};
 use proconsul_config::DnsConfig;
 use proconsul_store::{
-    ConnectInstances, IngressInstances, Instance, NodeInfo, ServiceInstances, ServiceView,
+    ConnectInstances, IngressInstances, Instance, NodeByNameOrId, ServiceInstances, ServiceView,
 };
 use proconsul_version::Behaviour;
 
@@ -245,7 +245,7 @@ impl<'a> Lookup<'a> {
     }
 
     fn node(&self, zone: &Zone<'_>, asked: u16, depth: u8, name: &str) -> Answer {
-        let Ok(found) = self.context.engine.read(&NodeInfo(name.to_owned()));
+        let Ok(found) = self.context.engine.read(&NodeByNameOrId(name.to_owned()));
         let Some((row, _)) = found.rows else {
             return self.unknown(zone);
         };

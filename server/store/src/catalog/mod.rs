@@ -18,6 +18,7 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::check::table::CheckTable;
 use crate::catalog::coordinate::CoordinateTable;
+use crate::catalog::node::id::key_of_id;
 use crate::catalog::registration::{
     Deregistration, Labels, NewCheck, NewService, NodeRow, Registration, RegistrationFlaw,
     ServiceRow,
@@ -28,6 +29,7 @@ use crate::catalog::trees::{Trees, check_entries, node_entries, service_entries}
 use crate::command::effects::{Cause, Note, Touched};
 use crate::command::entry::{self, LogEntry};
 use crate::command::{Command, Refusal};
+use crate::kv::key::Key;
 use crate::ordered::{OrderedMap, OrderedSet};
 use crate::read::{Answer, Read, ReadResult, Subject, Tree, Watch};
 use crate::{Change, Store};
@@ -40,6 +42,10 @@ pub struct NodeList(pub Labels);
 #[derive(Clone, Debug)]
 pub struct NodeInfo(pub String);
 
+/// Reads the node with this name, or else the only one whose id is this or begins so, as [`NodeInfo`] does (session.md 4.5.r12).
+#[derive(Clone, Debug)]
+pub struct NodeByNameOrId(pub String);
+
 /// Reads the services on nodes with this meta data, in the order of node and id, without their checks.
 #[derive(Clone, Debug)]
 pub struct ServiceList(pub Labels);
@@ -48,8 +54,8 @@ pub struct ServiceList(pub Labels);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
     pub(crate) nodes: OrderedMap<String, Arc<NodeRow>>,
-    /// Node names by node id, both in lower case.
-    pub(crate) node_ids: OrderedMap<String, String>,
+    /// Node names, in lower case, by node id.
+    pub(crate) node_ids: OrderedMap<Key, String>,
     /// By node and service id, both in lower case.
     pub(crate) services: OrderedMap<(String, String), Arc<ServiceRow>>,
     pub(crate) checks: CheckTable,
@@ -175,6 +181,40 @@ impl Read for NodeInfo {
         let services = catalog.trees.search(Tree::Services, &[&name]);
         let reads = vec![services, Watch::Node(name)];
         Ok(Answer::new(index, Some(rows), reads))
+    }
+}
+
+impl Read for NodeByNameOrId {
+    type Rows = <NodeInfo as Read>::Rows;
+    type Refused = Infallible;
+
+    fn subject(&self) -> Subject {
+        NodeInfo(self.0.clone()).subject()
+    }
+
+    fn look(&self, store: &Store) -> ReadResult<Self> {
+        let catalog = &store.catalog;
+        let mut answer = NodeInfo(self.0.clone()).look(store)?;
+        if answer.rows.is_some() {
+            return Ok(answer);
+        }
+        let Some(start) = key_of_id(&self.0) else {
+            return Ok(answer);
+        };
+        let found = catalog.node_of_start(&start);
+        let Some(row) = found else {
+            // The name was looked for first.
+            let name = self.0.to_lowercase();
+            answer
+                .reads
+                .push(catalog.trees.search(Tree::Nodes, &[&name]));
+            return Ok(answer);
+        };
+        let mut answer = NodeInfo(row.node.node.clone()).look(store)?;
+        answer
+            .reads
+            .push(catalog.trees.search_key(Tree::NodeIds, &start));
+        Ok(answer)
     }
 }
 
@@ -424,7 +464,7 @@ impl Change<'_> {
         self.remove_coordinates(node);
         let catalog = &mut self.store.catalog;
         if let Some(row) = catalog.nodes.remove(node) {
-            catalog.node_ids.remove(&row.node.id.to_lowercase());
+            catalog.forget_id(&row.node.id);
             self.replace_entries(&node_entries(node, &row), Vec::new());
         }
         let catalog = &mut self.store.catalog;

@@ -7,6 +7,7 @@
 
 use crate::Change;
 use crate::catalog::Catalog;
+use crate::catalog::node::id::key_of_id;
 use crate::catalog::registration::{CheckRow, NodeRow, ServiceRow};
 use crate::catalog::service::gateway::GatewayPlace;
 use crate::command::effects::Touched;
@@ -53,9 +54,13 @@ impl Trees {
 
     /// Returns the dependency of a search in `tree` for the entries that start with `parts`.
     pub(crate) fn search(&self, tree: Tree, parts: &[&str]) -> Watch {
-        let path = key_of(parts);
+        self.search_key(tree, &key_of(parts))
+    }
+
+    /// The same for those that start with `key`.
+    pub(crate) fn search_key(&self, tree: Tree, key: &Key) -> Watch {
         let keys = &self.0[tree as usize];
-        Watch::Branch(tree, radix::watched_node(keys, path.as_bytes()))
+        Watch::Branch(tree, radix::watched_node(keys, key.as_bytes()))
     }
 
     /// Whether an entry in `tree` starts with `parts`.
@@ -98,7 +103,9 @@ pub(crate) fn node_entries(name: &str, row: &NodeRow) -> Vec<Entry> {
         let parts = [label.as_str(), value.as_str(), name];
         (Tree::NodeMeta, key_of(&parts))
     };
-    meta.map(entry).collect()
+    let id = key_of_id(&row.node.id).map(|id| (Tree::NodeIds, id));
+    let name = (Tree::Nodes, key_of(&[name]));
+    meta.map(entry).chain(id).chain([name]).collect()
 }
 
 /// Returns the entries of a service instance; its node in lower case.

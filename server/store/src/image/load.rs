@@ -4,6 +4,7 @@ use crate::acl::AclTables;
 use crate::agent::event::{EventRow, Events};
 use crate::catalog::Catalog;
 use crate::catalog::coordinate::CoordinateTable;
+use crate::catalog::node::id::key_of_id;
 use crate::catalog::query::{PreparedQueries, PreparedQueryRow};
 use crate::catalog::registration::{NewNode, NodeRow, ServiceRow};
 use crate::catalog::service::gateway::GatewayTable;
@@ -218,13 +219,13 @@ fn sessions(image: Vec<(SessionRow, Option<Timestamp>)>) -> SessionTable {
     table
 }
 
-/// Returns node names by node id, both in lower case.
-fn node_ids(rows: &[Arc<NodeRow>]) -> OrderedMap<String, String> {
+/// Returns node names, in lower case, by node id.
+fn node_ids(rows: &[Arc<NodeRow>]) -> OrderedMap<Key, String> {
     let ids = rows.iter().map(|row| {
         let NewNode { id, node, .. } = &row.node;
-        (id.to_lowercase(), node.to_lowercase())
+        Some((key_of_id(id)?, node.to_lowercase()))
     });
-    ids.filter(|(id, _)| !id.is_empty()).collect()
+    ids.flatten().collect()
 }
 
 fn services(rows: Vec<Arc<ServiceRow>>) -> Catalog {

@@ -128,6 +128,10 @@ pub enum News {
 /// A radix tree of the catalog, or of the configuration entries. In each, an entry starts with what reads search for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tree {
+    /// Nodes, by name.
+    Nodes,
+    /// Nodes, by the bytes of their ids.
+    NodeIds,
     /// Nodes, by label and value of their meta data.
     NodeMeta,
     /// Service instances, by node.

@@ -8,7 +8,7 @@ use super::store::timestamp::Timestamp;
 use super::store::{
     AgentCommand, CheckRow, ChecksInState, ConnectInstances, Deadline, Deregistration, Entry,
     EventList, EventRow, Instance, Key, KvGet, KvList, KvRefused, KvWrite, Labels, NewEvent,
-    NewSession, NodeChecks, NodeInfo, NodeList, NodeRow, NodeSessions, PreparedQueryDelete,
+    NewSession, NodeByNameOrId, NodeChecks, NodeList, NodeRow, NodeSessions, PreparedQueryDelete,
     PreparedQueryFor, PreparedQueryId, PreparedQueryInfo, PreparedQueryList, PreparedQueryRefusal,
     PreparedQueryRow, PreparedQueryWrite, Read, Refusal, Registration, ServiceChecks,
     ServiceInstances, ServiceList, ServiceRow, ServiceView, SessionDestroy, SessionInfo,
@@ -173,7 +173,7 @@ impl Query {
             Self::SessionList => look(store, &SessionList, Rows::Sessions),
             Self::SessionNode(node) => look(store, &NodeSessions(node), Rows::Sessions),
             Self::Nodes => look(store, &NodeList(Labels::new()), Rows::Nodes),
-            Self::Node(node) => look(store, &NodeInfo(node), Rows::Node),
+            Self::Node(node) => look(store, &NodeByNameOrId(node), Rows::Node),
             Self::Services(meta) => look(store, &ServiceList(meta), Rows::Instances),
             Self::Service(view, name) => {
                 look(store, &ServiceInstances(view, name), Rows::Instances)

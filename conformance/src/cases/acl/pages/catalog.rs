@@ -255,6 +255,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/catalog/node-by-id",
+        claim: "Who reads a node by its id needs a right on its name",
+        source: "session.md 4.5.r12, acl.md 7.r9",
+        run: |t| {
+            t.not_compared("the indexes of the agent's own rows move by themselves");
+            ready(t);
+            let id = "dec0de00-0000-4000-8000-000000000000";
+            register(t, ROOT, &of_w1("ID", json!(id))).is(200, "true");
+            let right = |name: &str, node: &str| {
+                granted(t, name, &format!(r#"node "{node}" {{ policy = "read" }}"#)).1
+            };
+            let path = "catalog/node/dec0de00";
+            let by_name = read(t, &right("by-name", "w1"), path).status_is(200);
+            by_name.field_is("/Node/Node", "w1");
+            for (name, right_on) in [("by-start", "dec0de00"), ("by-id", id)] {
+                read(t, &right(name, right_on), path).is(200, "null");
+            }
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/catalog/node-services",
         claim: "catalog/node-services is null without a right on the node, and filters services by name; nothing left is []",
         source: "acl.md 7.r10",

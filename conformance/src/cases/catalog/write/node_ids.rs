@@ -10,10 +10,19 @@ use crate::case::version::Version;
 use crate::cases::support::catalog::{check, deregister, register};
 use crate::cases::support::session::{is_gone, lives};
 use crate::cases::support::txn::refused;
+use crate::wire::Request;
 use crate::wire::answer::Answer;
 
 const NEEDS: &[Feature] = &[Feature::Registration];
 const SOURCE: &str = "session.md 3.1, 4.2";
+const READ: &str = "session.md 4.5.r12";
+/// What reads of ids need: their beginnings are compared, and are the same in each run.
+const READ_NEEDS: &[Feature] = &[Feature::OwnServer, Feature::Registration];
+/// Two ids that begin alike.
+const ALIKE: [&str; 2] = [
+    "dec0de00-1111-4222-8333-444444444444",
+    "dec0de00-5555-4666-8777-888888888888",
+];
 
 /// The ids of the nodes that the case makes: no node of another case has them.
 #[track_caller]
@@ -72,6 +81,109 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 try_register(t, &node, "127.0.0.1", id).is(500, &format!("Bad node ID: {text}"));
             }
             t.same("the node", row(t, &node), Value::Null);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/is-read-as-a-name",
+        claim: "catalog/node and catalog/node-services take a node's id, or its beginning, for its name",
+        source: READ,
+        needs: READ_NEEDS,
+        run: |t| {
+            let ([id, _], node) = (ALIKE, t.node("n"));
+            try_register(t, &node, "127.0.0.1", id).is(200, "true");
+            let start = &id[..8];
+            for found in [
+                id,
+                &id.to_uppercase(),
+                &id.replace('-', ""),
+                start,
+                &id[..9],
+                &id[..14],
+                &id[..15],
+                &format!("{id}0"),
+                &format!("{start}z"),
+                &format!("--{start}--"),
+            ] {
+                t.same(found, row(t, found)["Node"].clone(), json!(node));
+                let services = t.api_get(&format!("/v1/catalog/node-services/{found}"));
+                services.field_is("/Node/Node", json!(node));
+            }
+            for unknown in [
+                &id[..1],
+                &id[..10],
+                &id[..11],
+                &id[..12],
+                &format!("{id}00"),
+                &format!("{start}zz"),
+                &format!("0x{start}"),
+                &format!("-----{start}-"),
+            ] {
+                t.same(unknown, row(t, unknown), Value::Null);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/is-no-name-elsewhere",
+        claim: "Other requests want a node's name",
+        source: READ,
+        needs: READ_NEEDS,
+        run: |t| {
+            let ([id, _], node) = (ALIKE, t.node("n"));
+            check(t, &node, "c", "passing");
+            try_register(t, &node, "127.0.0.1", id).is(200, "true");
+            for read in ["health/node", "session/node"] {
+                t.api_get(&format!("/v1/{read}/{id}")).is(200, "[]");
+            }
+            deregister(t, id, &json!({}));
+            t.same("the node", row(t, id)["Node"].clone(), json!(node));
+            let session = json!({"Node": id, "NodeChecks": []}).to_string();
+            t.api_put("/v1/session/create", session).status_is(500);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/is-read-behind-names",
+        claim: "A name goes before an id, and what several ids begin with finds none",
+        source: READ,
+        needs: READ_NEEDS,
+        run: |t| {
+            let ([first, second], one, other) = (ALIKE, t.node("one"), t.node("other"));
+            let start = &first[..8];
+            try_register(t, &one, "127.0.0.1", first).is(200, "true");
+            t.same("one", row(t, start)["Node"].clone(), json!(one));
+            try_register(t, &other, "127.0.0.1", second).is(200, "true");
+            t.same("several", row(t, start), Value::Null);
+            t.same("the other", row(t, second)["Node"].clone(), json!(other));
+            let named = json!({"Node": start, "Address": "127.0.0.1"});
+            t.api_put("/v1/catalog/register", named.to_string())
+                .is(200, "true");
+            t.same("a name", row(t, start)["Node"].clone(), json!(start));
+            deregister(t, start, &json!({}));
+            deregister(t, &other, &json!({}));
+            t.same("one is left", row(t, start)["Node"].clone(), json!(one));
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "catalog/node-id/is-waited-for",
+        claim: "A blocked read of an id is answered when a node with it comes, and when that gets a service",
+        source: READ,
+        needs: &[Feature::OwnServer, Feature::Blocking, Feature::Registration],
+        run: |t| {
+            t.not_compared("the indexes of the agent's own rows move by themselves");
+            let ([id, _], node) = (ALIKE, t.node("n"));
+            let path = format!("/v1/catalog/node/{}", &id[..8]);
+            let blocked =
+                |index: u64| t.start(&Request::get(&format!("{path}?index={index}&wait=60s")));
+            let comes = blocked(t.api_get(&path).index());
+            try_register(t, &node, "127.0.0.1", id).is(200, "true");
+            let come = comes.answer().field_is("/Node/Node", json!(node));
+            let serves = blocked(come.index());
+            register(t, &node, &json!({"ID": id, "Service": {"Service": "web"}}));
+            let seen = serves.answer().field_is("/Services/web/Service", "web");
+            t.same("the index", seen.index(), t.api_get(&path).index());
         },
         ..Case::REAL
     },

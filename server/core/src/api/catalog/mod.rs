@@ -28,8 +28,8 @@ use proconsul_engine::blocking::{self, WaitState};
 use proconsul_filter::{Fields, Filter};
 use proconsul_gocompat::json::maps;
 use proconsul_store::{
-    Answer, ConnectInstances, Elsewhere, Index, Instance, NewService, NodeInfo, NodeList, NodeRow,
-    Read, ServiceInstances, ServiceList, ServiceView, TaggedInstances,
+    Answer, ConnectInstances, Elsewhere, Index, Instance, NewService, NodeByNameOrId, NodeList,
+    NodeRow, Read, ServiceInstances, ServiceList, ServiceView, TaggedInstances,
 };
 use proconsul_version::Behaviour;
 
@@ -154,7 +154,7 @@ pub(crate) async fn node_services(request: &Request) -> Result<Reply, Failure> {
 
 /// What a request sees of the node of its path.
 struct SeenNode {
-    rows: <NodeInfo as Read>::Rows,
+    rows: <NodeByNameOrId as Read>::Rows,
     /// Whether it has services, seen or not.
     has_services: bool,
     index: Index,
@@ -178,7 +178,7 @@ async fn read_node(
 ) -> Result<SeenNode, Failure> {
     let options = read_options(request)?;
     let name = request.named("node name")?;
-    let node = NodeInfo(name);
+    let node = NodeByNameOrId(name);
     let before = (options.wait.is_some() && may_have_gone)
         .then(|| request.context.engine.read(&node))
         .and_then(|Ok(answer)| answer.rows);

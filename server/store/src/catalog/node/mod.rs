@@ -11,10 +11,12 @@ use std::sync::Arc;
 use crate::Index;
 use crate::catalog::Catalog;
 use crate::catalog::check::CRITICAL;
+use crate::catalog::node::id::key_of_id;
 use crate::catalog::registration::{NewNode, NodeRow};
 use crate::catalog::trees::node_entries;
 use crate::command::Refusal;
 use crate::command::effects::Touched;
+use crate::kv::key::Key;
 use crate::{Change, Store};
 
 /// The health check of serf on a node, in lower case.
@@ -23,8 +25,23 @@ const SERF_HEALTH: &str = "serfhealth";
 impl Catalog {
     /// Returns the node with this id.
     pub(crate) fn node_of_id(&self, id: &str) -> Option<&Arc<NodeRow>> {
-        let name = self.node_ids.get(&id.to_lowercase())?;
+        let name = self.node_ids.get(&key_of_id(id)?)?;
         self.nodes.get(name)
+    }
+
+    /// Returns the only node whose id begins so.
+    pub(crate) fn node_of_start(&self, start: &Key) -> Option<&Arc<NodeRow>> {
+        let ids = self.node_ids.range::<_, Key>(start..);
+        let mut found = ids.take_while(|(id, _)| id.as_bytes().starts_with(start.as_bytes()));
+        let (_, name) = found.next()?;
+        found.next().is_none().then(|| self.nodes.get(name))?
+    }
+
+    /// Frees the id of a node.
+    pub(crate) fn forget_id(&mut self, id: &str) {
+        if let Some(id) = key_of_id(id) {
+            self.node_ids.remove(&id);
+        }
     }
 
     /// Whether the node has a serf check that is not critical.
@@ -64,7 +81,7 @@ impl Change<'_> {
         }
         let catalog = &mut self.store.catalog;
         if let Some(current) = &current {
-            catalog.node_ids.remove(&current.node.id.to_lowercase());
+            catalog.forget_id(&current.node.id);
         }
         let row = NodeRow {
             create_index: created
@@ -73,8 +90,7 @@ impl Change<'_> {
             modify_index: self.index,
             node,
         };
-        if !row.node.id.is_empty() {
-            let id = row.node.id.to_lowercase();
+        if let Some(id) = key_of_id(&row.node.id) {
             catalog.node_ids.insert(id, name.to_owned());
         }
         let before = current.map(|row| node_entries(name, &row));

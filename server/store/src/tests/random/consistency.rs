@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::catalog::check::table::CheckTable;
+use crate::catalog::node::id::key_of_id;
 use crate::catalog::trees::Trees;
 use crate::timestamp::Timestamp;
 use crate::{Index, SessionId, Store};
@@ -132,8 +133,8 @@ fn catalog(store: &Store) {
     let ids = catalog
         .nodes
         .iter()
-        .map(|(name, row)| (row.node.id.to_lowercase(), name.clone()));
-    let ids: BTreeSet<_> = ids.filter(|(id, _)| !id.is_empty()).collect();
+        .filter_map(|(name, row)| Some((key_of_id(&row.node.id)?, name.clone())));
+    let ids: BTreeSet<_> = ids.collect();
     let index = catalog.node_ids.iter();
     assert!(
         index.eq(ids.iter().map(|(id, node)| (id, node))),

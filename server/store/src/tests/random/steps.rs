@@ -30,7 +30,7 @@ pub(super) const STATUSES: [&str; 3] = ["passing", "warning", "critical"];
 /// The names of sessions, which checks of type `session` may follow.
 const NAMES: [&str; 2] = ["", "x"];
 /// The id of a node that is not the agent's.
-const OTHER_ID: &str = "22222222-2222-2222-2222-222222222222";
+pub(super) const OTHER_ID: &str = "22222222-2222-2222-2222-222222222222";
 
 /// A step on a store. Its names are resolved when it runs.
 #[derive(Clone, Debug)]
