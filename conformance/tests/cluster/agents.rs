@@ -45,6 +45,8 @@ pub(crate) struct Cluster {
     addresses: Vec<Address>,
     dns: Vec<SocketAddr>,
     processes: Processes,
+    /// Runs since an agent was killed.
+    killed: Stopwatch,
     /// What keeps ours running.
     _running: Option<Server>,
 }
@@ -99,6 +101,7 @@ impl Cluster {
                 .map(|(server, number)| server.agent(*number).dns_addr())
                 .collect(),
             processes: Processes::Own(handles),
+            killed: Stopwatch::start(),
             _running: Some(server),
         };
         cluster.remove_dead_servers(false);
@@ -148,6 +151,7 @@ impl Cluster {
                 (0..roles.len()).map(|agent| started.start(agent)).collect(),
                 started,
             ),
+            killed: Stopwatch::start(),
             _running: None,
         }
     }
@@ -161,8 +165,14 @@ impl Cluster {
         self.is(&configured, 200, "true");
     }
 
+    /// Returns how long ago an agent was killed.
+    pub(crate) fn since_kill(&self) -> Duration {
+        self.killed.elapsed()
+    }
+
     /// Kills an agent.
     pub(crate) fn kill(&mut self, agent: usize) {
+        self.killed = Stopwatch::start();
         match &mut self.processes {
             Processes::Real(children, _) => {
                 children[agent].kill().expect("it runs");

@@ -168,7 +168,7 @@ fn a_dead_server_is_removed(cluster: &mut Cluster) {
         text(&cluster.get(other, &format!("/v1/catalog/node/{node}"))).trim() != "null"
     };
     let removed = cluster.until("its node is gone", || !is_known(cluster));
-    let bounds = 5 * SECOND..17 * SECOND;
+    let bounds = 3 * SECOND..17 * SECOND;
     cluster.took("a dead server's removal", removed, bounds);
     let of_node = format!(r#"{{"Node":"{node}"}}"#);
     let refused = cluster.put(leader, "/v1/session/create", &of_node);
@@ -184,7 +184,7 @@ fn a_dead_server_is_removed(cluster: &mut Cluster) {
     cluster.start(dead);
     cluster.until("it is a peer without a vote", || voters(cluster) == [2, 1]);
     let votes = cluster.until("it votes", || voters(cluster) == [3, 0]);
-    cluster.took("a server's way to its vote", votes, 8 * SECOND..25 * SECOND);
+    cluster.took("a server's way to its vote", votes, 4 * SECOND..25 * SECOND);
     cluster.until("its node is back", || is_known(cluster));
     cluster.remove_dead_servers(false);
 }

@@ -454,12 +454,13 @@ fn a_server_that_is_killed_refuses(cluster: &mut Cluster) {
 
 /// The servers mark it as failed, and it stays a datacenter. A real one may refuse as before for another minute.
 fn a_killed_datacenter_is_not_forgotten(cluster: &Cluster) {
-    let took = cluster.until("it is marked as failed", || {
+    cluster.until("it is marked as failed", || {
         let members = text(&cluster.get(HERE, "/v1/agent/members?wan=1"));
         members.contains(r#""Status":4"#)
     });
-    let bounds = Duration::from_secs(20)..Duration::from_secs(60);
-    cluster.took("marking a killed datacenter as failed", took, bounds);
+    let bounds = Duration::from_secs(20)..Duration::from_secs(80);
+    let what = "marking a killed datacenter as failed";
+    cluster.took(what, cluster.since_kill(), bounds);
     is_known_without_instances(cluster);
     let own = text(&cluster.get(HERE, "/v1/agent/self"));
     assert!(
