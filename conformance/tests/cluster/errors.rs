@@ -136,6 +136,16 @@ const OF_AGENT: &[(&str, &str, &str, u16, &str)] = &[
         405,
         "method PUT not allowed",
     ),
+    (
+        "PUT",
+        "agent/check/pass/none",
+        "",
+        500,
+        "CheckID \"none\" does not have associated TTL",
+    ),
+    ("PUT", "agent/service/deregister/none", "", 200, ""),
+    ("PUT", "agent/check/deregister/none", "", 200, ""),
+    ("PUT", "agent/maintenance?enable=false", "", 200, ""),
     ("GET", "kv/k?index=x", "", 400, "Invalid index"),
     ("GET", "health/state/", "", 400, "Missing check state"),
     (
@@ -147,7 +157,7 @@ const OF_AGENT: &[(&str, &str, &str, u16, &str)] = &[
     ),
 ];
 
-/// What an agent checks itself it refuses at once, and what a leader checks waits for one.
+/// What an agent checks itself it refuses at once, as it answers what it does not tell; what a leader checks waits for one.
 pub(crate) fn bad_input_needs_no_leader(cluster: &mut Cluster) {
     let lone = (0..CLIENT).find(|agent| runs(cluster, *agent));
     let lone = lone.expect("a server runs");

@@ -23,6 +23,9 @@ use crate::fault::leader::LeaderPatience;
 use crate::request::Request;
 use crate::route::Handler;
 
+/// What an agent tells a leader even if it changes nothing.
+const TOLD: [&[u8]; 2] = [b"/v1/agent/service/register", b"/v1/agent/check/register"];
+
 /// Holds a request as long as its plan says, and returns the plan for the rest of the way.
 ///
 /// # Errors
@@ -119,17 +122,28 @@ async fn planned(
             .flatten()
             .or_else(|| needs_leader.then(of_agent).flatten())
     });
-    if plan.is_some() && !std::mem::replace(is_checked, true) {
-        // Boxed, because it is rare and large.
-        Box::pin(check(handler, request, seen)).await?;
+    // Boxed, because it is rare and large.
+    if plan.is_some()
+        && !std::mem::replace(is_checked, true)
+        && Box::pin(tells_nothing(handler, request, seen)).await?
+    {
+        return Ok(None);
     }
     Ok(plan)
 }
 
-/// Checks what an agent checks before it asks its leader, so that it refuses bad input without one, too (cluster.md 3.22).
-async fn check(handler: Handler, request: &mut Request, seen: &Seen<'_>) -> Result<(), Failure> {
+/// Checks what an agent checks before it asks its leader, so that it refuses bad input without one, too. Returns whether it is a
+/// change of its own that changes nothing, so that there is nothing to tell a leader (cluster.md 3.22).
+///
+/// # Errors
+/// The agent refuses the request.
+async fn tells_nothing(
+    handler: Handler,
+    request: &mut Request,
+    seen: &Seen<'_>,
+) -> Result<bool, Failure> {
     if seen.elsewhere.is_some() {
-        return Ok(());
+        return Ok(false);
     }
     // The handler has a copy of the state, and no log. Once it has looked there, its answer is the leader's.
     let context = &request.context;
@@ -143,9 +157,14 @@ async fn check(handler: Handler, request: &mut Request, seen: &Seen<'_>) -> Resu
             handled => handled.map(Some),
         }
     });
+    let before = request.context.engine.snapshot().applied();
     match handled.await {
         Some(Err(failure)) if !context.engine.is_used() && !failure.is_of_leader() => Err(failure),
-        _ => Ok(()),
+        Some(_) => {
+            let is_own = seen.path.starts_with(b"/v1/agent/") && !TOLD.contains(&seen.path);
+            Ok(is_own && context.engine.snapshot().applied() == before)
+        }
+        None => Ok(false),
     }
 }
 
