@@ -91,7 +91,7 @@ impl Head {
         } else {
             Protocol::Http11
         };
-        let framing = headers.framing(protocol, strict)?;
+        let framing = headers.framing(&request.method, protocol, strict)?;
         // The preface of HTTP/2. Go passes it on to the handler.
         let is_preface = major == 2
             && request.method.as_str() == "PRI"
@@ -130,8 +130,22 @@ impl Headers {
             .any(|value| value.split(|&byte| byte == b',').any(is_it))
     }
 
-    fn framing(&self, protocol: Protocol, strict: Strictness) -> Result<Framing, BadHead> {
-        if protocol == Protocol::Http10 || !self.is_chunked()? {
+    fn framing(
+        &self,
+        method: &Method,
+        protocol: Protocol,
+        strict: Strictness,
+    ) -> Result<Framing, BadHead> {
+        let is_chunked = protocol == Protocol::Http11 && self.is_chunked()?;
+        if *method == Method::HEAD && !strict.heads {
+            // Older Go takes no body of a HEAD: a chunked one is the next request.
+            let mut lengths = self.named("content-length").map(<[u8]>::trim_ascii);
+            return match is_chunked || lengths.all(|length| length == b"0") {
+                true => Ok(Framing::Length(0)),
+                false => Err(BadHead::Malformed),
+            };
+        }
+        if !is_chunked {
             return self.length(strict).map(Framing::Length);
         }
         if strict.heads {

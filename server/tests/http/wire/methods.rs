@@ -36,6 +36,50 @@ fn a_method_is_any_token_and_counts_before_the_parameters() {
 }
 
 #[test]
+fn a_head_has_no_body_in_1_8() {
+    let next = "GET /v1/kv/a HTTP/1.1\r\nHost: x\r\n\r\n";
+    let chunks = "1\r\nx\r\n0\r\n\r\n";
+    for (version, header, body, code, next_code) in [
+        (Version::V1_8_7, "Content-Length: 0", "", 405, Some(404)),
+        (Version::V1_8_7, "Content-Length: 1", "x", 400, None),
+        (Version::V1_8_7, "Content-Length: 00", "", 400, None),
+        (Version::V1_8_7, "Content-Length:", "", 400, None),
+        (
+            Version::V1_8_7,
+            "Transfer-Encoding: chunked",
+            "",
+            405,
+            Some(404),
+        ),
+        (
+            Version::V1_8_7,
+            "Transfer-Encoding: chunked",
+            chunks,
+            405,
+            Some(400),
+        ),
+        (Version::V1_22_0, "Content-Length: 1", "x", 405, Some(404)),
+        (
+            Version::V1_22_0,
+            "Transfer-Encoding: chunked",
+            chunks,
+            405,
+            Some(404),
+        ),
+    ] {
+        let consul = Consul::of(version);
+        let mut wire = consul.connect();
+        let head = format!("HEAD /v1/kv/a HTTP/1.1\r\nHost: x\r\n{header}\r\n\r\n");
+        wire.send(format!("{head}{body}{next}").as_bytes());
+        assert_eq!(wire.answer_to_head().code(), code, "{version} {head}");
+        if next_code.is_some() {
+            let came = wire.next_answer().map(|answer| answer.code());
+            assert_eq!(came, next_code, "{version} {head}");
+        }
+    }
+}
+
+#[test]
 fn until_1_10_a_semicolon_separates_parameters() {
     let code = |version| {
         Consul::of(version)
