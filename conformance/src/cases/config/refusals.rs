@@ -36,6 +36,10 @@ const UNDECODABLE: &[(&str, &str)] = &[
         "1 error(s) decoding:\n\n* 'Protocol' expected type 'string', got unconvertible type '[]interface {}'",
     ),
     (
+        r#"{"Kind":"service-resolver","Name":"a","Failover":[[{"Service":"b"}]]}"#,
+        "1 error(s) decoding:\n\n* 'Failover[0][Service]' expected a map, got 'string'",
+    ),
+    (
         r#"{"Kind":"service-defaults","Name":"a","MeshGateway":"x"}"#,
         "1 error(s) decoding:\n\n* 'MeshGateway' expected a map, got 'string'",
     ),
@@ -176,6 +180,21 @@ pub(in crate::cases) const CASES: &[Case] = &[
             ] {
                 write(t, &json!({"Kind": kind})).is(500, text);
             }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/refusal/no-name-at-another-index-in-1-8",
+        claim: "Some kinds miss the name when the entry is stored, which another index than ?cas has prevented by then",
+        source: "operator.md 4.2.r7",
+        until: Some(Version::V1_10),
+        run: |t| {
+            let path = format!("{PATH}?cas=5");
+            let put = |kind: &str| t.api_put(&path, json!({"Kind": kind}).to_string());
+            for kind in ["service-defaults", "terminating-gateway", "ingress-gateway"] {
+                put(kind).is(200, "false");
+            }
+            put("service-resolver").says(500, "Name is required");
         },
         ..Case::REAL
     },

@@ -180,24 +180,26 @@ impl Decoder {
     ) -> Option<ConfigMembers> {
         let parts = self.parts(value, "string", path)?;
         let mut members = ConfigMembers::new();
-        for (name, member) in parts.into_iter().flat_map(Value::members) {
-            let path = format!("{path}[{name}]");
-            let member = self.value(member, shape, &path);
-            members.insert(name.into_owned(), member.unwrap_or_else(|| zero(shape)));
+        for (path, part) in parts {
+            for (name, member) in part.members() {
+                let path = format!("{path}[{name}]");
+                let member = self.value(member, shape, &path);
+                members.insert(name.into_owned(), member.unwrap_or_else(|| zero(shape)));
+            }
         }
         Some(members)
     }
 
-    /// Returns the objects that together are a map: one, or those of a list.
+    /// Returns the objects that together are a map, each with its path: one, or those of a list.
     fn parts<'a>(
         &mut self,
         value: Value<'a>,
         elements: &str,
         path: &str,
-    ) -> Option<Vec<Value<'a>>> {
+    ) -> Option<Vec<(String, Value<'a>)>> {
         let value = alone(value);
         match value.kind() {
-            ValueKind::Object => return Some(vec![value]),
+            ValueKind::Object => return Some(vec![(path.to_owned(), value)]),
             ValueKind::Array => {}
             other => return self.no_map(&other, elements, path),
         }
@@ -220,7 +222,7 @@ impl Decoder {
         of: impl Fn(Value<'_>) -> Value<'_>,
     ) -> Option<String> {
         let parts = self.parts(value, "interface {}", path)?;
-        let members = parts.into_iter().flat_map(Value::members);
+        let members = parts.into_iter().flat_map(|(_, part)| part.members());
         let members = maps::collect(members);
         let members = members.into_iter().map(|(name, member)| {
             let name = serde_json::Value::from(name.into_owned());

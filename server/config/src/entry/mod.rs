@@ -60,7 +60,7 @@ fn has_any(value: &ConfigValue, names: &[&str]) -> bool {
 pub fn of_text(text: &str, version: Version) -> Result<ConfigEntry, String> {
     let document = document(text.as_bytes())?;
     let mut entry = decode(document.value(), version)?;
-    check(&mut entry, version).map_err(|flaw| flaw.text)?;
+    check(&mut entry, version)?;
     Ok(entry)
 }
 

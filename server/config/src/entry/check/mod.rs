@@ -12,20 +12,29 @@ use super::find;
 use proconsul_store::{ConfigEntry, ConfigValue};
 use proconsul_version::{Behaviour, Version};
 
-/// Why an entry is refused.
+/// Why an entry is refused, in Consul's words.
 #[derive(Debug, PartialEq, Eq)]
-pub struct EntryFlaw {
-    /// Consul's text.
-    pub text: String,
-    /// Whether only a controller of Consul may write such an entry.
-    pub is_forbidden: bool,
+pub enum EntryFlaw {
+    /// It says what cannot be.
+    Invalid(String),
+    /// Only a controller of Consul may write such an entry.
+    Forbidden(String),
+    /// It lacks the name to store it by, which Consul looks at after rights and `?cas`.
+    Unstorable(String),
 }
 
 impl From<String> for EntryFlaw {
     fn from(text: String) -> Self {
-        Self {
-            text,
-            is_forbidden: false,
+        Self::Invalid(text)
+    }
+}
+
+impl From<EntryFlaw> for String {
+    fn from(flaw: EntryFlaw) -> Self {
+        match flaw {
+            EntryFlaw::Invalid(text) | EntryFlaw::Forbidden(text) | EntryFlaw::Unstorable(text) => {
+                text
+            }
         }
     }
 }
@@ -38,8 +47,11 @@ type Checked = Result<(), String>;
 /// The entry says what cannot be.
 pub fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), EntryFlaw> {
     let ConfigEntry { kind, name, body } = entry;
-    check_name(kind, name, version)?;
     let is_late = version.has(Behaviour::ConfigLate);
+    let unstorable = unstorable(kind, is_late).filter(|_| name.is_empty());
+    if unstorable.is_none() {
+        check_name(kind, name, version)?;
+    }
     match kind.as_str() {
         "service-defaults" => {
             lower(body, "Protocol");
@@ -66,18 +78,24 @@ pub fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), EntryFlaw>
             Err("failed to parse private key PEM".to_owned())?;
         }
         "bound-api-gateway" => {
-            return Err(EntryFlaw {
-                text: "Permission denied: only writeable by controller".to_owned(),
-                is_forbidden: true,
-            });
+            let text = "Permission denied: only writeable by controller";
+            return Err(EntryFlaw::Forbidden(text.to_owned()));
         }
         _ => {}
     }
-    Ok(())
+    unstorable.map_or(Ok(()), |text| Err(EntryFlaw::Unstorable(text.to_owned())))
+}
+
+/// Returns what is told of an entry of this kind that has no name, if that is found out when it is stored.
+fn unstorable(kind: &str, is_late: bool) -> Option<&'static str> {
+    match kind {
+        "ingress-gateway" => Some("failed inserting config entry: object missing primary index"),
+        "service-defaults" | "terminating-gateway" if !is_late => Some("serviceName is required"),
+        _ => None,
+    }
 }
 
 fn check_name(kind: &str, name: &str, version: Version) -> Checked {
-    let is_late = version.has(Behaviour::ConfigLate);
     match find(kind, version).and_then(|kind| kind.only_name) {
         Some(only) if name == only => Ok(()),
         Some(only) if kind == "exported-services" => {
@@ -87,13 +105,7 @@ fn check_name(kind: &str, name: &str, version: Version) -> Checked {
             "invalid name (\"{name}\"), only \"{only}\" is supported"
         )),
         None if !name.is_empty() => Ok(()),
-        None => Err(match kind {
-            "ingress-gateway" => "failed inserting config entry: object missing primary index",
-            _ if is_late => "Name is required",
-            "service-defaults" | "terminating-gateway" => "serviceName is required",
-            _ => "Name is required",
-        }
-        .to_owned()),
+        None => Err("Name is required".to_owned()),
     }
 }
 

@@ -70,15 +70,21 @@ pub(super) async fn apply(mut request: Request) -> Result<Reply, Failure> {
     let mut entry = body.1.map_err(|words| undecodable(&words))?;
     request.check_tenancy()?;
     let cas = cas(&request)?;
-    entry::check(&mut entry, version).map_err(|flaw| match flaw {
-        EntryFlaw {
-            text,
-            is_forbidden: true,
-        } => forbidden(&text),
-        EntryFlaw { text, .. } => refused(&text),
-    })?;
+    let unstorable = match entry::check(&mut entry, version) {
+        Ok(()) => None,
+        Err(EntryFlaw::Unstorable(text)) => Some(text),
+        Err(EntryFlaw::Forbidden(text)) => return Err(forbidden(&text)),
+        Err(EntryFlaw::Invalid(text)) => return Err(refused(&text)),
+    };
     let question = write_of(&entry.kind, &entry.name, version);
     request.rights()?.check(question)?;
+    if let Some(text) = unstorable {
+        let is_new = cas.is_none_or(|cas| cas == Index::ZERO);
+        return match is_new {
+            true => Err(refused(&text)),
+            false => Ok(Reply::boolean(&request, false)),
+        };
+    }
     let unchecked = entry::is_unchecked(&entry, version).then(|| entry.kind.clone());
     let written = request.context.engine.apply(ConfigWrite {
         entry,

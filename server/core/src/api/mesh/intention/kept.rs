@@ -136,9 +136,7 @@ fn change(
             };
             let checked = match way {
                 Way::ById => entry::check_sources(&entry.name, &mut entry.body),
-                Way::ByNames => {
-                    entry::check(&mut entry, request.version()).map_err(|flaw| flaw.text)
-                }
+                Way::ByNames => entry::check(&mut entry, request.version()).map_err(String::from),
             };
             checked.map_err(|flaw| flawed(&flaw))?;
             engine.apply(ConfigWrite {
