@@ -157,7 +157,7 @@ const OF_AGENT: &[(&str, &str, &str, u16, &str)] = &[
     ),
 ];
 
-/// What an agent checks itself it refuses at once, as it answers what it does not tell; what a leader checks waits for one.
+/// An agent refuses at once what it checks itself, and answers at once what changes nothing. What a leader checks waits for one.
 pub(crate) fn bad_input_needs_no_leader(cluster: &mut Cluster) {
     let lone = (0..CLIENT).find(|agent| runs(cluster, *agent));
     let lone = lone.expect("a server runs");

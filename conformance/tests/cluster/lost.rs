@@ -58,7 +58,7 @@ fn the_leader_dies(cluster: &mut Cluster) {
         attempt.status == 200
     });
     let elected = Stopwatch::start();
-    // Those of the change, and each that was taken in vain or comes with time: coordinates, the failed node, the end of a session.
+    // The change takes some entries, and each refused write may take one. Coordinates and the failed node take more with time.
     let entries = index(cluster, follower, "lost") - written;
     assert!(
         (2..=20).contains(&entries),

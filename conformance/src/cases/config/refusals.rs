@@ -185,7 +185,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
     },
     Case {
         id: "config/refusal/no-name-at-another-index-in-1-8",
-        claim: "Some kinds miss the name when the entry is stored, which another index than ?cas has prevented by then",
+        claim: "Some kinds check the name only when the entry is stored, which a ?cas of another index prevents",
         source: "operator.md 4.2.r7",
         until: Some(Version::V1_10),
         run: |t| {

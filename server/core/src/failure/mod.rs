@@ -201,7 +201,7 @@ impl Failure {
     /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
     pub(crate) fn passed_on(mut self) -> Self {
         if self.is_of_leader() {
-            // The agent that is asked puts that before what it is told.
+            // The agent puts `Bad request: ` before the text of its leader.
             let is_wrapped = self.text.starts_with(BAD_REQUEST);
             let place = if is_wrapped { BAD_REQUEST.len() } else { 0 };
             self.text.insert_str(place, "rpc error making call: ");

@@ -132,8 +132,8 @@ async fn planned(
     Ok(plan)
 }
 
-/// Checks what an agent checks before it asks its leader, so that it refuses bad input without one, too. Returns whether it is a
-/// change of its own that changes nothing, so that there is nothing to tell a leader (cluster.md 3.22).
+/// Checks what an agent checks before it asks its leader, so that it refuses bad input without one, too. Returns whether the
+/// request changes nothing at the agent, which then has nothing to tell a leader (cluster.md 3.22).
 ///
 /// # Errors
 /// The agent refuses the request.
@@ -145,6 +145,7 @@ async fn tells_nothing(
     if seen.elsewhere.is_some() {
         return Ok(false);
     }
+    let before = request.context.engine.snapshot().applied();
     // The handler has a copy of the state, and no log. Once it has looked there, its answer is the leader's.
     let context = &request.context;
     let context = Arc::new(context.of_another_server(context.engine.unused()));
@@ -157,7 +158,6 @@ async fn tells_nothing(
             handled => handled.map(Some),
         }
     });
-    let before = request.context.engine.snapshot().applied();
     match handled.await {
         Some(Err(failure)) if !context.engine.is_used() && !failure.is_of_leader() => Err(failure),
         Some(_) => {

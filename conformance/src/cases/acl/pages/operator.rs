@@ -158,6 +158,24 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..BASE
     },
     Case {
+        id: "acl/config/no-name-in-1-8",
+        claim: "Some kinds need the right before a name, and others the name before the right",
+        source: "operator.md 4.2.r7",
+        until: Some(Version::V1_10),
+        run: |t| {
+            ready(t);
+            let put = |kind: &str| {
+                let body = format!(r#"{{"Kind":"{kind}"}}"#);
+                with(t, "", &Request::put("/v1/config?cas=5", body))
+            };
+            for kind in ["service-defaults", "terminating-gateway", "ingress-gateway"] {
+                put(kind).says(403, DENIED);
+            }
+            put("service-resolver").says(500, "Name is required");
+        },
+        ..BASE
+    },
+    Case {
         id: "acl/config/proxy-defaults",
         claim: "Everybody with a valid token reads proxy-defaults; changing it, and gateways, needs operator:write",
         source: "acl.md 7.r41",

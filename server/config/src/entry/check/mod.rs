@@ -86,7 +86,7 @@ pub fn check(entry: &mut ConfigEntry, version: Version) -> Result<(), EntryFlaw>
     unstorable.map_or(Ok(()), |text| Err(EntryFlaw::Unstorable(text.to_owned())))
 }
 
-/// Returns what is told of an entry of this kind that has no name, if that is found out when it is stored.
+/// Returns the error for an entry of this kind without a name, if the name is checked only when the entry is stored.
 fn unstorable(kind: &str, is_late: bool) -> Option<&'static str> {
     match kind {
         "ingress-gateway" => Some("failed inserting config entry: object missing primary index"),
