@@ -1,9 +1,10 @@
 //! The agents that the rows are held against, real or ours: three servers and a client agent, or two datacenters.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -75,7 +76,14 @@ impl Cluster {
                 .filter(|role| **role == ("dc1", is_server))
                 .count()
         };
-        let builder = Server::builder().version(Version::V1_8_7).dns();
+        // At an address of its own: elsewhere another server may take the port of an agent that is killed.
+        static OWN: AtomicU8 = AtomicU8::new(1);
+        let own = Ipv4Addr::new(127, 0, 77, OWN.fetch_add(1, Ordering::Relaxed));
+        let listener = TcpListener::bind((own, 0)).expect("Linux has them all");
+        let builder = Server::builder()
+            .listener(listener)
+            .version(Version::V1_8_7)
+            .dns();
         let mut builder = builder.agents_and_clients(in_first(true), in_first(false));
         if roles.iter().any(|(datacenter, _)| *datacenter == "dc2") {
             builder = builder.datacenters(["dc1", "dc2"]);
