@@ -480,4 +480,78 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/chain/protocol-of-the-first-service",
+        claim: "A chain has the protocol of the first service that it leads to, or of its router; the others must have it, too",
+        source: "operator.md 4.2.r14",
+        needs: &[Feature::Connect, Feature::OwnServer],
+        run: |t| {
+            let protocol = |name: &str, protocol: &str| {
+                set(
+                    t,
+                    &json!({"Kind": "service-defaults", "Name": name, "Protocol": protocol}),
+                );
+            };
+            let splitter = |name: &str, splits: Value| json!({"Kind": "service-splitter", "Name": name, "Splits": splits});
+            let to = |service: &str| json!({"Weight": 50, "Service": service});
+            let mixed = |chain: &str, text: &str| {
+                format!("discovery chain \"{chain}\" uses inconsistent protocols; service {text}")
+            };
+            protocol("a", "http");
+            protocol("b", "http");
+            // The splitter's own service has no protocol but TCP, and is no part of the chain.
+            set(t, &splitter("s", json!([to("a"), to("b")])));
+            let found = chain(&get(t, "s"));
+            t.same("the protocol", &found["Protocol"], &json!("http"));
+            let same = chain(&post(t, "s", &json!({"OverrideProtocol": "http"})));
+            t.same("no hash", &same["CustomizationHash"], &json!(null));
+            let plain = chain(&post(t, "s", &json!({"OverrideProtocol": "tcp"})));
+            t.same("the hash", &plain["CustomizationHash"], &json!("96f2c150"));
+            for (splits, text) in [
+                (
+                    json!([to("a"), {"Weight": 50}]),
+                    "\"db\" has \"tcp\" which is not \"http\"",
+                ),
+                (
+                    json!([{"Weight": 50}, to("a")]),
+                    "\"a\" has \"http\" which is not \"tcp\"",
+                ),
+            ] {
+                write(t, &splitter("db", splits)).is(500, &mixed("db", text));
+            }
+            let subset = json!([to("a"), {"Weight": 50, "ServiceSubset": "v"}]);
+            let text = "\"db\" has \"tcp\" which is not \"http\"";
+            write(t, &splitter("db", subset)).is(500, &mixed("db", text));
+            let router = json!({"Kind": "service-router", "Name": "r", "Routes": [{"Destination": {"Service": "s"}}]});
+            let text = "\"a\" has \"http\" which is not \"tcp\"";
+            write(t, &router).is(500, &mixed("r", text));
+            protocol("r", "http");
+            set(t, &router);
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/chain/external-without-gateways",
+        claim: "An external service is reached through no mesh gateway, in any datacenter",
+        source: "operator.md 5.r7c, 5.r7d",
+        needs: &[Feature::Connect, Feature::OwnServer],
+        run: |t| {
+            set(
+                t,
+                &json!({"Kind": "service-defaults", "Name": "web", "MeshGateway": {"Mode": "local"}, "ExternalSNI": "s"}),
+            );
+            for path in ["web", "web?compile-dc=dc9"] {
+                let found = chain(&get(t, path));
+                let targets = found["Targets"].as_object();
+                let targets: Vec<_> = targets.into_iter().flat_map(|all| all.values()).collect();
+                t.same("the targets", targets.len(), 1);
+                t.same("the gateway", &targets[0]["MeshGateway"], &json!({}));
+                t.same("external", &targets[0]["External"], &json!(true));
+                let asked = json!({"OverrideMeshGateway": {"Mode": "remote"}});
+                let same = chain(&post(t, path, &asked));
+                t.same("no hash", &same["CustomizationHash"], &json!(null));
+            }
+        },
+        ..Case::REAL
+    },
 ];

@@ -436,4 +436,25 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::REAL
     },
+    Case {
+        id: "config/entry/namespaces-behind-the-options-of-a-read",
+        claim: "A read of entries is refused for its options first, then for a namespace",
+        source: "operator.md 4.1.r7b",
+        run: |t| {
+            for place in ["service-defaults/none", "service-defaults", ""] {
+                let read = |query: &str| read(t, &format!("{place}?ns=x&{query}"));
+                read("index=x").is(400, "Invalid index");
+                read("wait=x").is(400, "Invalid wait time");
+                read("stale&consistent").is(
+                    400,
+                    "Cannot specify ?stale with ?consistent, conflicting semantics.",
+                );
+                read("dc=nope").says(
+                    400,
+                    "Invalid query parameter: \"ns\" - Namespaces are a Consul Enterprise feature",
+                );
+            }
+        },
+        ..Case::REAL
+    },
 ];

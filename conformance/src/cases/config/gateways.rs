@@ -6,7 +6,7 @@ use crate::case::Case;
 use crate::case::feature::Feature;
 use crate::case::trial::Trial;
 use crate::case::version::Version;
-use crate::cases::support::config::{read, remove, set};
+use crate::cases::support::config::{PATH, read, remove, set, write};
 use crate::wire::Request;
 
 fn behind(t: &Trial, gateway: &str) -> Vec<Value> {
@@ -451,5 +451,58 @@ pub(in crate::cases) const CASES: &[Case] = &[
             );
         },
         ..Case::SHOULD
+    },
+    Case {
+        id: "config/gateway/name-of-the-other-kind",
+        claim: "An ingress gateway and a terminating gateway cannot have one name, in any case",
+        source: "operator.md 4.2.r15b",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let ingress = |name: &str, protocol: &str| json!({"Kind": "ingress-gateway", "Name": name, "Listeners": [{"Port": 80, "Protocol": protocol, "Services": [{"Name": "a"}]}]});
+            let terminating = |name: &str| json!({"Kind": "terminating-gateway", "Name": name});
+            let refused = |kind: &str, name: &str, other: &str| {
+                format!(
+                    "cannot create a \"{kind}\" config entry with name \"{name}\", a \"{other}\" config entry with that name already exists"
+                )
+            };
+            let [enters, leaves] = ["ingress-gateway", "terminating-gateway"];
+            set(t, &ingress("g", "tcp"));
+            write(t, &terminating("g")).is(500, &refused(leaves, "g", enters));
+            let body = terminating("g").to_string();
+            t.api_put(&format!("{PATH}?cas=5"), &body).is(200, "false");
+            t.api_put(&format!("{PATH}?cas=0"), &body)
+                .is(500, &refused(leaves, "g", enters));
+            remove(t, "ingress-gateway/g").is(200, "{}");
+            set(t, &terminating("g"));
+            // It is told before a protocol that does not fit.
+            for protocol in ["tcp", "http"] {
+                write(t, &ingress("G", protocol)).is(500, &refused(enters, "G", leaves));
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
+        id: "config/gateway/protocols-behind-tcp",
+        claim: "The services of a listener for TCP may get another protocol later, those of other listeners may not",
+        source: "operator.md 4.2.r15",
+        needs: &[Feature::OwnServer],
+        run: |t| {
+            let protocol = |name: &str, protocol: &str| json!({"Kind": "service-defaults", "Name": name, "Protocol": protocol});
+            let gateway = |protocol: &str, service: &str, port: u16| json!({"Kind": "ingress-gateway", "Name": protocol, "Listeners": [{"Port": port, "Protocol": protocol, "Services": [{"Name": service}]}]});
+            set(t, &gateway("tcp", "a", 80));
+            set(t, &protocol("a", "http"));
+            let text = |service: &str, has: &str, wants: &str| {
+                format!(
+                    "service \"{service}\" has protocol \"{has}\", which does not match defined listener protocol \"{wants}\""
+                )
+            };
+            write(t, &gateway("tcp", "a", 81)).is(500, &text("a", "http", "tcp"));
+            set(t, &protocol("h", "http"));
+            set(t, &gateway("http", "h", 80));
+            for other in ["grpc", "tcp"] {
+                write(t, &protocol("h", other)).is(500, &text("h", other, "http"));
+            }
+        },
+        ..Case::REAL
     },
 ];

@@ -40,6 +40,10 @@ const UNDECODABLE: &[(&str, &str)] = &[
         "1 error(s) decoding:\n\n* 'Failover[0][Service]' expected a map, got 'string'",
     ),
     (
+        r#"{"Kind":"service-defaults","Name":"a","MeshGateway":{"Mode":{}}}"#,
+        "1 error(s) decoding:\n\n* 'MeshGateway.Mode' expected type 'structs.MeshGatewayMode', got unconvertible type 'map[string]interface {}'",
+    ),
+    (
         r#"{"Kind":"service-defaults","Name":"a","MeshGateway":"x"}"#,
         "1 error(s) decoding:\n\n* 'MeshGateway' expected a map, got 'string'",
     ),

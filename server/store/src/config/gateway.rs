@@ -22,18 +22,23 @@ const EVERY: &str = "*";
 /// The kinds of gateways whose entries name services.
 pub(super) const KINDS: [&str; 2] = [INGRESS, TERMINATING];
 
-/// Checks the ingress gateways that the entry at this place concerns: the services of each have the protocol of their
-/// listener.
+/// Checks that no gateway of another kind has the name, and the ingress gateways that the entry at this place concerns: the services
+/// of each have the protocol of their listener. A listener for TCP is looked at only when its gateway changes.
 pub(crate) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), ChainError> {
     let (kind, name) = place;
+    check_name(table, place)?;
     let gateways = table.of_kind(INGRESS);
     let concerned = gateways.filter(|row| match kind.as_str() {
         "ingress-gateway" => row.entry.name.to_lowercase() == *name,
         "service-defaults" | "proxy-defaults" => true,
         _ => false,
     });
+    let is_own = kind == INGRESS;
     for listener in concerned.flat_map(|row| row.entry.body.list("Listeners")) {
         let protocol = listener.text("Protocol");
+        if protocol == "tcp" && !is_own {
+            continue;
+        }
         for service in listener.list("Services") {
             let service = service.text("Name");
             let own = protocol_of(table, service);
@@ -45,6 +50,22 @@ pub(crate) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), Chai
         }
     }
     Ok(())
+}
+
+/// Refuses a gateway with the name of one of the other kind.
+fn check_name(table: &ConfigTable, place: &ConfigPlace) -> Result<(), ChainError> {
+    let (kind, name) = place;
+    let Some(row) = table.rows.get(place).filter(|_| KINDS.contains(&&**kind)) else {
+        return Ok(());
+    };
+    let mut others = KINDS.iter().filter(|other| *other != kind);
+    match others.find(|other| table.row(other, name).is_some()) {
+        Some(other) => Err(ChainError(format!(
+            "cannot create a \"{kind}\" config entry with name \"{}\", a \"{other}\" config entry with that name already exists",
+            row.entry.name
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// Reads the services behind a gateway, in the order of their names.

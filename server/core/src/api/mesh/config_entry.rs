@@ -120,8 +120,8 @@ pub(super) async fn entries(request: &Request) -> Result<Reply, Failure> {
     if request.method == Method::DELETE {
         return delete(request, kind, name.ok_or_else(missing_name)?);
     }
-    request.check_tenancy()?;
     let options = request.read_options()?;
+    request.check_tenancy()?;
     request.check_datacenter()?;
     let rights = request.rights()?;
     if !entry::is_known(kind, request.version()) && !kind.is_empty() {

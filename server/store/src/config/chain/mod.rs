@@ -154,6 +154,8 @@ struct Compiler<'a> {
     request: &'a ChainRequest,
     /// Whether this is late 2025 ([`crate::VersionRules::config_late`]).
     is_late: bool,
+    /// Whether routers and splitters are left out.
+    is_plain: bool,
     chain: Chain,
 }
 
@@ -163,26 +165,32 @@ pub(crate) fn compile(
     request: &ChainRequest,
     is_late: bool,
 ) -> Result<Chain, ChainError> {
-    let mut protocol = protocol_of(table, &request.service);
-    let mut applied = ChainOverrides::default();
-    let asked = &request.overrides.protocol;
-    if !asked.is_empty() && *asked != protocol {
-        protocol.clone_from(asked);
-        applied.protocol.clone_from(asked);
-    }
-    let mut compiler = Compiler {
-        table,
-        request,
-        is_late,
-        chain: Chain {
-            protocol,
-            applied,
-            looked_up: BTreeSet::from([config::place(PROXIES.0, PROXIES.1)]),
-            ..Chain::default()
-        },
+    let assembled = |is_plain| {
+        let mut compiler = Compiler {
+            table,
+            request,
+            is_late,
+            is_plain,
+            chain: Chain {
+                looked_up: BTreeSet::from([config::place(PROXIES.0, PROXIES.1)]),
+                ..Chain::default()
+            },
+        };
+        compiler.chain.start = compiler.route()?;
+        compiler.flatten_splitters()?;
+        Ok(compiler)
     };
-    compiler.chain.start = compiler.route()?;
-    compiler.flatten_splitters()?;
+    let mut compiler = assembled(false)?;
+    let asked = &request.overrides.protocol;
+    if !asked.is_empty() && *asked != compiler.chain.protocol {
+        if !has_requests(asked) {
+            let looked_up = compiler.chain.looked_up;
+            compiler = assembled(true)?;
+            compiler.chain.looked_up.extend(looked_up);
+        }
+        compiler.chain.protocol.clone_from(asked);
+        compiler.chain.applied.protocol.clone_from(asked);
+    }
     compiler.finish()
 }
 
@@ -224,13 +232,12 @@ pub(crate) fn has_requests(protocol: &str) -> bool {
 }
 
 impl Compiler<'_> {
-    /// Returns the entry of this kind and name, unless the protocol was set to one without requests.
+    /// Returns the router or splitter of this name, unless they are left out.
     fn advanced(&mut self, kind: &str, service: &str) -> Option<(String, ConfigValue)> {
-        let chain = &mut self.chain;
-        if !chain.applied.protocol.is_empty() && !has_requests(&chain.protocol) {
+        if self.is_plain {
             return None;
         }
-        chain.looked_up.insert(config::place(kind, service));
+        self.chain.looked_up.insert(config::place(kind, service));
         let row = self.table.row(kind, service)?;
         Some((row.entry.name.clone(), row.entry.body.clone()))
     }
@@ -260,17 +267,23 @@ impl Compiler<'_> {
         }
     }
 
-    /// Notes that the chain has a service, which must have the chain's protocol.
-    fn note_protocol(&mut self, service: &str) -> Result<(), ChainError> {
+    /// Notes that the chain looks up the defaults of a service.
+    fn note_defaults(&mut self, service: &str) {
         looked_at();
-        let chain = &mut self.chain;
         let place = config::place("service-defaults", service);
-        chain.looked_up.insert(place);
-        if !self.request.overrides.protocol.is_empty() {
+        self.chain.looked_up.insert(place);
+    }
+
+    /// Notes the protocol of a service. That of the first one is the chain's, and the others must have it, too.
+    fn note_protocol(&mut self, service: &str) -> Result<(), ChainError> {
+        self.note_defaults(service);
+        let chain = &mut self.chain;
+        let protocol = protocol_of(self.table, service);
+        if chain.protocol.is_empty() {
+            chain.protocol = protocol;
             return Ok(());
         }
-        let protocol = protocol_of(self.table, service);
-        if protocol == chain.protocol {
+        if protocol == chain.protocol || !self.request.overrides.protocol.is_empty() {
             return Ok(());
         }
         Err(ChainError(format!(
@@ -285,6 +298,7 @@ impl Compiler<'_> {
         let Some((name, router)) = self.advanced("service-router", &service) else {
             return self.split_or_resolve(&service);
         };
+        self.note_protocol(&name)?;
         let mut routes = Vec::new();
         for route in router.list("Routes") {
             let to = |name| {

@@ -130,11 +130,11 @@ impl<'a> Compiler<'a> {
         Ok(id)
     }
 
-    /// Returns the mode of mesh gateways. In earlier releases they lead to other datacenters only.
+    /// Returns the mode of mesh gateways, which lead to no external service. In earlier releases they lead to other datacenters only.
     fn mesh_gateway(&mut self, target: &ChainTarget, defaults: Option<&ConfigValue>) -> String {
         let external = defaults.is_some_and(|defaults| !defaults.text("ExternalSNI").is_empty());
         let is_own = target.datacenter == self.request.own_datacenter;
-        if is_own && (external || !self.is_late) {
+        if external || is_own && !self.is_late {
             return String::new();
         }
         let mode = |body: &ConfigValue| {

@@ -12,7 +12,7 @@ const WHOLE: i64 = 100 * 100;
 impl Compiler<'_> {
     /// Adds the splitters that a service leads to, or else its resolver. Returns the id of the first node.
     pub(super) fn split_or_resolve(&mut self, service: &str) -> Result<String, ChainError> {
-        self.note_protocol(service)?;
+        self.note_defaults(service);
         let mut open = Vec::new();
         let first = self.splitter_id_or_resolve(service, &mut open)?;
         while let Some(service) = open.pop() {
@@ -45,7 +45,7 @@ impl Compiler<'_> {
         if self.chain.nodes.contains_key(&id) {
             return Ok(());
         }
-        self.note_protocol(&service)?;
+        self.note_defaults(&service);
         let mut splits = Vec::new();
         for split in splitter.list("Splits") {
             let to = split.text("Service");
