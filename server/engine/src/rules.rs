@@ -22,6 +22,7 @@ pub fn rules_of(version: Version) -> VersionRules {
         acl_tokens_end_within_a_day: !version.has(Behaviour::AclLongLives),
         acl_grants_as_given: version.has(Behaviour::AclGrantsAsGiven),
         config_late: version.has(Behaviour::ConfigLate),
+        sidecars_checked_at_own_address: version.has(Behaviour::AgentSidecarAddress),
         start_writes_config_entries: version.has(Behaviour::ConfigIndexOfStart),
     }
 }

@@ -197,6 +197,8 @@ pub struct VersionRules {
     /// Chains and wildcards of gateways are made as in late 2025: ids have a partition, modes of mesh gateways hold within
     /// a datacenter (operator.md 5), and ingress gateways lead to the mesh alone (operator.md 3.r6b).
     pub config_late: bool,
+    /// The check that a sidecar gets dials the sidecar's own address (`agent.sidecar_check_address`: since 1.13.2).
+    pub sidecars_checked_at_own_address: bool,
     /// A server writes to the table of configuration entries when it starts (operator.md 4.1).
     pub start_writes_config_entries: bool,
 }

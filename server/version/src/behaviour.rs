@@ -449,6 +449,8 @@ behaviours! {
     AgentCheckThresholds = "agent.check_thresholds", [onward(1, 9, 0)], None, "N I";
     /// The text about a missing interval names all kinds of check that are run; some came earlier, one by one.
     AgentCheckIntervalText = "agent.check_interval_text", [onward(1, 14, 0)], None, "N H";
+    /// The check that a sidecar gets dials the sidecar's own address; before, that of its service behind it (session.md 4.4.r9).
+    AgentSidecarAddress = "agent.sidecar_check_address", [onward(1, 13, 2)], None, "V I";
     /// `agent/version` exists.
     AgentVersion = "agent.version", [onward(1, 16, 0)], None, "N H";
     /// Metrics in Prometheus' format, where they are off, are an empty answer that says why in a header; before, 415. The

@@ -28,6 +28,7 @@ pub(crate) const OLDEST: VersionRules = VersionRules {
     acl_tokens_end_within_a_day: true,
     acl_grants_as_given: false,
     config_late: false,
+    sidecars_checked_at_own_address: false,
     start_writes_config_entries: false,
     check_services_are_exact: false,
     refused_check_cas_is_shown: false,

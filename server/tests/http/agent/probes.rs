@@ -94,10 +94,15 @@ pub(crate) fn consul_with(version: Version, check: &str) -> Consul {
     consul
 }
 
-/// Lets the next run come, and waits until the catalog knows its result: status and output.
 pub(crate) fn run(consul: &Consul) -> (String, String) {
-    let index = consul.get("/v1/health/checks/web").index();
-    let mut changed = consul.block(&format!("/v1/health/checks/web?index={index}"));
+    run_checks_of(consul, "web")
+}
+
+/// Lets the next run come, and waits until the catalog knows its result: status and output of the service's first check.
+pub(crate) fn run_checks_of(consul: &Consul, service: &str) -> (String, String) {
+    let path = format!("/v1/health/checks/{service}");
+    let index = consul.get(&path).index();
+    let mut changed = consul.block(&format!("{path}?index={index}"));
     consul.server().advance(INTERVAL);
     let checks = changed.answer().json();
     let text = |name: &str| checks[0][name].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,10 @@
 //! Sidecars, proxies and Connect: registered, kept, shown, found (seen on 1.8.7).
 
+use std::net::TcpListener;
+
 use proconsul::Version;
 
+use crate::agent::probes::run_checks_of;
 use crate::agent::{REGISTER, register};
 use crate::support::Consul;
 
@@ -170,4 +173,23 @@ fn a_transaction_keeps_nothing_of_proxies() {
     let shown = r#""Proxy":{"MeshGateway":{},"Expose":{}},"Connect":{}"#;
     assert!(answer.text().contains(shown), "{}", answer.text());
     assert!(!answer.text().contains("Kind"), "{}", answer.text());
+}
+
+#[test]
+fn a_sidecar_is_checked_where_its_release_dials_it() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    let sidecar = format!(r#"{{"Port":{port},"Address":"localhost"}}"#);
+    let body = format!(r#"{{"Name":"web","Connect":{{"SidecarService":{sidecar}}}}}"#);
+    for (version, dialed) in [
+        ("1.8.7", "127.0.0.1"),
+        ("1.13.1", "127.0.0.1"),
+        ("1.13.2", "localhost"),
+    ] {
+        let consul = Consul::frozen(version.parse().expect("it is a version"));
+        register(&consul, &body);
+        let said = run_checks_of(&consul, "web-sidecar-proxy");
+        let expected = format!("TCP connect {dialed}:{port}: Success");
+        assert_eq!(said, ("passing".to_owned(), expected), "{version}");
+    }
 }

@@ -19,7 +19,9 @@ impl Change<'_> {
         replace_checks: bool,
     ) -> Result<(), Refusal> {
         let sidecar = spec.sidecar.take();
-        let sidecar = sidecar.map(|sidecar| self.store.agent.sidecar(&spec.service.id, *sidecar));
+        let rules = self.store.rules;
+        let of = &spec.service.id;
+        let sidecar = sidecar.map(|it| self.store.agent.sidecar(of, *it, rules));
         let sidecar = sidecar.transpose()?;
         self.agent_keep_service(spec, replace_checks, false);
         if let Some(sidecar) = sidecar {

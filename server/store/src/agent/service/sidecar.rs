@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use crate::VersionRules;
 use crate::agent::Agent;
 use crate::agent::local::{Alias, CheckSource, CheckSpec, ServiceSpec, Sidecar, Thresholds};
 use crate::catalog::check::CRITICAL;
@@ -13,7 +14,7 @@ use crate::command::effects::{Probe, ProbeTarget};
 
 /// The ports for sidecars.
 const PORTS: RangeInclusive<i64> = 21_000..=21_255;
-/// The address of a sidecar without one.
+/// Where a sidecar is checked that says no other address.
 const LOOPBACK: &str = "127.0.0.1";
 /// The interval and the timeout of the default check.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -31,6 +32,7 @@ impl Agent {
         &self,
         of: &str,
         sidecar: Sidecar,
+        rules: VersionRules,
     ) -> Result<ServiceSpec, Refusal> {
         let Sidecar {
             mut service,
@@ -51,7 +53,7 @@ impl Agent {
             }
         }
         if checks.is_empty() {
-            checks = default_checks(of, &service, output_limit);
+            checks = default_checks(of, &service, output_limit, rules);
         }
         Ok(ServiceSpec {
             service,
@@ -71,11 +73,17 @@ impl Agent {
     }
 }
 
-fn default_checks(of: &str, sidecar: &NewService, output_limit: usize) -> Vec<CheckSpec> {
-    let host = match sidecar.address.as_str() {
-        "" => LOOPBACK,
-        address => address,
-    };
+/// Returns the checks of a sidecar that has none of its own. Earlier releases dial the address of the service behind it.
+fn default_checks(
+    of: &str,
+    sidecar: &NewService,
+    output_limit: usize,
+    rules: VersionRules,
+) -> Vec<CheckSpec> {
+    let own = Some(&sidecar.address).filter(|_| rules.sidecars_checked_at_own_address);
+    let hosts = own.into_iter().chain([&sidecar.proxy.local_address]);
+    let mut hosts = hosts.filter(|host| !host.is_empty());
+    let host = hosts.next().map_or(LOOPBACK, String::as_str);
     let listening = CheckSource::Probe {
         probe: Probe {
             target: ProbeTarget::Tcp {
