@@ -467,6 +467,27 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "agent/service/content-hash-without-what-is-not-shown",
+        claim: "The settings of a proxy that a service does not show, because it has no kind, are no part of its hash",
+        source: "session.md 4.4.r12",
+        needs: HASHED,
+        run: |t| {
+            let hash = |more: Value| {
+                let mut service = json!({"Name": "a"});
+                for (name, value) in more.as_object().into_iter().flatten() {
+                    service[name] = value.clone();
+                }
+                t.api_put("/v1/agent/service/register", service.to_string())
+                    .is(200, "");
+                t.api_get("/v1/agent/service/a").json()["ContentHash"].clone()
+            };
+            let plain = hash(json!({}));
+            let hidden = json!({"Proxy": {"DestinationServiceName": "x", "Config": {"a": 1}}});
+            t.same("the hash", hash(hidden), plain);
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "agent/service/content-hash-since-1-22",
         claim: "The hash of a service's content counts SocketPath, PeerName and Ports, also where they are not set",
         source: "1.22.md B4.2q",

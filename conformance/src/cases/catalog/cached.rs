@@ -240,6 +240,26 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "query/cached/limits",
+        claim: "Cached executions are told apart by their limit, also by one that limits nothing",
+        source: "session.md 4.5c.r7",
+        needs: &[Feature::PreparedQueries, Feature::Registration],
+        run: |t| {
+            let path = executed(t, &t.node("service"));
+            for (query, cache) in [
+                ("", "MISS"),
+                ("&limit=0", "HIT"),
+                ("&limit=-1", "MISS"),
+                ("&limit=-1", "HIT"),
+                ("&limit=-2", "MISS"),
+            ] {
+                let found = t.api_get(&format!("{path}{query}"));
+                found.status_is(200).header_is("X-Cache", cache);
+            }
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "query/cached/missing",
         claim: "A cached execution of a missing query is 500, with the headers of a read that found nothing",
         source: "session.md 4.5c.r5",

@@ -403,4 +403,52 @@ pub(in crate::cases) const CASES: &[Case] = &[
         },
         ..Case::SHOULD
     },
+    Case {
+        id: "catalog/node/as-spelled",
+        claim: "A service and a check show the name of their node as their own registration spells it, and move when that changes",
+        source: "session.md 4.2.r19b",
+        needs: NEEDS,
+        run: |t| {
+            let node = t.node("n");
+            let (upper, service) = (node.to_uppercase(), t.node("service"));
+            let parts = json!({
+                "SkipNodeUpdate": true,
+                "Service": {"Service": service},
+                "Check": {"CheckID": "c", "Name": "c", "Status": "passing"},
+            });
+            let shown = || {
+                let rows = [
+                    format!("/v1/catalog/service/{service}"),
+                    format!("/v1/health/node/{node}"),
+                ];
+                rows.map(|path| t.api_get(&path).list()[0].clone())
+            };
+            register(t, &node, &parts);
+            let first = shown();
+            register(t, &upper, &parts);
+            let second = shown();
+            for (first, second) in first.iter().zip(&second) {
+                t.same("the first name", &first["Node"], &json!(node));
+                t.same("the second name", &second["Node"], &json!(upper));
+                let index = |row: &Value| row["ModifyIndex"].as_u64();
+                t.grew("the index", index(first), index(second));
+            }
+            let read = t.api_get(&format!("/v1/catalog/node/{upper}"));
+            read.field_is("/Node/Node", node.as_str());
+            let set = json!([
+                {"Service": {"Verb": "set", "Node": node, "Service": {"ID": service, "Service": service}}},
+                {"Check": {"Verb": "set", "Check": {"Node": node, "CheckID": "c", "Name": "c", "Status": "passing"}}},
+            ]);
+            let done = t.api_put("/v1/txn", set.to_string()).status_is(200).json();
+            t.same(
+                "the result",
+                &done["Results"][1]["Check"]["Node"],
+                &json!(node),
+            );
+            for row in shown() {
+                t.same("the last name", &row["Node"], &json!(node));
+            }
+        },
+        ..Case::REAL
+    },
 ];

@@ -365,7 +365,7 @@ impl Change<'_> {
             if let Some(flaw) = RegistrationFlaw::of_meta(&named, &service) {
                 return Err(Refusal::Registration(flaw));
             }
-            self.put_service(&node, service);
+            self.put_service(&named, service);
         }
         for check in registration.checks {
             self.put_check(&named, check)?;
@@ -374,7 +374,9 @@ impl Change<'_> {
         flaw.map_or(Ok(()), Err)
     }
 
-    pub(crate) fn put_service(&mut self, node: &str, mut service: NewService) {
+    /// Writes a service of this node, in any case. The service keeps the name of the node as it is given here.
+    pub(crate) fn put_service(&mut self, named: &str, mut service: NewService) {
+        let node = &*named.to_lowercase();
         self.show_virtual_addresses(&mut service);
         let current = self
             .store
@@ -382,12 +384,13 @@ impl Change<'_> {
             .service(node, &service.id)
             .map(Arc::clone);
         let current = current.as_deref();
-        if let Some(current) = current.filter(|current| current.service == service) {
+        let is_same = |row: &&ServiceRow| row.service == service && row.node == named;
+        if let Some(current) = current.filter(is_same) {
             self.gateways_gain(current);
             return;
         }
         let row = ServiceRow {
-            node: self.node_name(node),
+            node: named.to_owned(),
             create_index: current.map_or(self.index, |row| row.create_index),
             modify_index: self.index,
             service,
@@ -416,12 +419,6 @@ impl Change<'_> {
         }
         self.service_changed(&name);
         self.service_touched(node, name);
-    }
-
-    /// Returns the name of a node as registered.
-    pub(crate) fn node_name(&self, node: &str) -> String {
-        let row = self.store.catalog.nodes.get(node);
-        row.map_or_else(|| node.to_owned(), |row| row.node.node.clone())
     }
 
     fn service_touched(&mut self, node: &str, name: String) {

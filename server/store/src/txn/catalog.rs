@@ -45,12 +45,17 @@ impl CatalogSubject {
         }
     }
 
+    /// Returns the node, as it is named.
+    fn named(&self) -> &str {
+        match self {
+            Self::Node(node) => &node.node,
+            Self::Service { node, .. } | Self::Check { node, .. } => node,
+        }
+    }
+
     /// Returns the node, in lower case.
     fn node(&self) -> String {
-        match self {
-            Self::Node(node) => node.node.to_lowercase(),
-            Self::Service { node, .. } | Self::Check { node, .. } => node.to_lowercase(),
-        }
+        self.named().to_lowercase()
     }
 }
 
@@ -189,10 +194,12 @@ impl Change<'_> {
                 Err(Refusal::Registration(RegistrationFlaw::ServiceWithoutId))
             }
             CatalogSubject::Service { service, .. } => {
-                self.put_service(&node, service.clone());
+                self.put_service(subject.named(), service.clone());
                 Ok(())
             }
-            CatalogSubject::Check { check, .. } => self.put_check(&node, NewCheck::clone(check)),
+            CatalogSubject::Check { check, .. } => {
+                self.put_check(subject.named(), NewCheck::clone(check))
+            }
         }
     }
 

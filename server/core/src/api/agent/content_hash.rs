@@ -2,6 +2,8 @@
 //! value with FNV-1, and combines the fields of a structure in any order. A release that gives services a field has other
 //! hashes, also for a service that does not set it.
 
+use std::sync::Arc;
+
 use proconsul_store::{NewService, ServiceAddress, Weights};
 use proconsul_version::{Behaviour, Version};
 
@@ -20,6 +22,8 @@ pub(crate) fn of_plain(service: &NewService, version: Version) -> Option<u64> {
         weights: Weights::default(),
         enable_tag_override: false,
         tagged_addresses: None,
+        // Only a service of a kind shows it.
+        proxy: Arc::default(),
         ..service.clone()
     };
     (rest == NewService::default()).then(|| hash(service, version))

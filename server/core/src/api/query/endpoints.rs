@@ -281,7 +281,7 @@ async fn run(
     request: &Request,
     name: String,
     options: ReadOptions,
-    limit: Option<usize>,
+    limit: i64,
     connect: bool,
 ) -> Result<Executed, Failure> {
     let (row, search) = resolve(request, name, options).await?;
@@ -316,7 +316,7 @@ async fn run(
             instances = execution::found(&server, &search, b"", &mut see);
         }
     }
-    if let Some(limit) = limit {
+    if let Ok(limit @ 1..) = usize::try_from(limit) {
         instances.truncate(limit);
     }
     Ok(Executed {
@@ -363,15 +363,14 @@ fn found(request: &Request, value: &impl serde::Serialize, options: ReadOptions)
         .with_consistency(options.consistency)
 }
 
-fn limit(request: &Request) -> Result<Option<usize>, Failure> {
+/// Returns how many instances are asked for; 0 and less for all.
+fn limit(request: &Request) -> Result<i64, Failure> {
     let text = request.query.get("limit");
     if text.is_empty() {
-        return Ok(None);
+        return Ok(0);
     }
     let limit = number::parse_int(text);
-    let limit = limit
-        .map_err(|error| failure::invalid_limit(&error.message(request.version().go().unicode)))?;
-    Ok(usize::try_from(limit).ok().filter(|limit| *limit > 0))
+    limit.map_err(|error| failure::invalid_limit(&error.message(request.version().go().unicode)))
 }
 
 fn connect(request: &Request) -> Result<bool, Failure> {

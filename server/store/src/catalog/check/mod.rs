@@ -128,7 +128,8 @@ impl Store {
 }
 
 impl Change<'_> {
-    /// Writes a check of this node, in any case. A critical one ends its sessions, even if it was critical before.
+    /// Writes a check of this node, in any case. The check keeps the name of the node as it is given here. A critical one ends its
+    /// sessions, even if it was critical before.
     pub(crate) fn put_check(&mut self, named: &str, mut check: NewCheck) -> Result<(), Refusal> {
         let node = &*named.to_lowercase();
         let service = self.service_of(node, &check);
@@ -152,7 +153,7 @@ impl Change<'_> {
         let current = current.map(Arc::clone);
         let current = current.as_deref();
         let row = CheckRow {
-            node: self.node_name(node),
+            node: named.to_owned(),
             service_name,
             service_tags,
             create_index: current.map_or(self.index, |row| row.create_index),
