@@ -461,6 +461,10 @@ pub(in crate::cases) const CASES: &[Case] = &[
                     (r#"{"Name":"a"}"#, "d9520ded3001b3c4"),
                     (r#"{"Name":"a","Port":8}"#, "daf7b3d7b8f03de2"),
                     (TAGGED, "a30f204d54e5e830"),
+                    (
+                        r#"{"Name":"a","Connect":{"Native":true}}"#,
+                        "529d23323da93606",
+                    ),
                 ],
             );
         },

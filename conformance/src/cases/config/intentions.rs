@@ -253,6 +253,24 @@ pub(in crate::cases) const CASES: &[Case] = &[
         ..Case::REAL
     },
     Case {
+        id: "config/intention/order-of-a-check",
+        claim: "A check looks at the names, then at the datacenter, then at the type of its source; the name of another type may be anything",
+        source: "operator.md 4.5.r8",
+        run: |t| {
+            let check = |query: &str| get(t, &format!("/check?{query}"));
+            check("destination=b&dc=nope").says(500, "required query parameter 'source' not set");
+            let of_other_type = "source=a/b/c/d&destination=b&source-type=x";
+            check(of_other_type).says(500, "unsupported SourceType: \"x\"");
+            check(&format!("{of_other_type}&dc=nope")).is(500, "No path to datacenter");
+            let known = check("source=a/b/c/d&destination=b&source-type=consul&dc=nope");
+            t.check(
+                known.text().starts_with("source \"a/b/c/d\" is invalid: "),
+                "the source is looked at first",
+            );
+        },
+        ..Case::REAL
+    },
+    Case {
         id: "config/intention/filter",
         claim: "A filter of the list names what intentions show, but for times, hash and indexes; since 1.9 they have no default port",
         source: "operator.md 4.5.r3b",

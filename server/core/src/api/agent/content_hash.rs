@@ -22,6 +22,7 @@ pub(crate) fn of_plain(service: &NewService, version: Version) -> Option<u64> {
         weights: Weights::default(),
         enable_tag_override: false,
         tagged_addresses: None,
+        connect_native: false,
         // Only a service of a kind shows it.
         proxy: Arc::default(),
         ..service.clone()
@@ -76,9 +77,22 @@ fn of_1_8_7(service: &NewService) -> u64 {
             ("ContentHash", text("")),
             // Pointers to nothing are hashed as the number 0.
             ("Proxy", number(0)),
-            ("Connect", number(0)),
+            (
+                "Connect",
+                if service.connect_native {
+                    native()
+                } else {
+                    number(0)
+                },
+            ),
         ],
     )
+}
+
+/// What is shown of a service that is a part of the mesh without a proxy.
+fn native() -> u64 {
+    let fields = [("Native", bytes(&[1])), ("SidecarService", number(0))];
+    structure("AgentServiceConnect", &fields)
 }
 
 fn weights(weights: Weights) -> u64 {
@@ -220,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn other_services_are_not_plain() {
-        let native = NewService {
-            connect_native: true,
+    fn proxies_are_not_plain() {
+        let proxy = NewService {
+            kind: "connect-proxy".to_owned(),
             ..service("a")
         };
-        assert_eq!(of_plain(&native, Version::new(1, 8, 7)), None);
+        assert_eq!(of_plain(&proxy, Version::new(1, 8, 7)), None);
     }
 }

@@ -215,13 +215,16 @@ pub(in crate::api::mesh) fn check(request: &Request) -> Result<Reply, Failure> {
     let version = request.version();
     let [from, to] = ["source", "destination"].map(|name| only(request, name));
     let (from, to) = (from?, to?);
-    let from = service("source", &from, version)?;
-    let to = service("destination", &to, version)?;
     let kind = request.query.get("source-type");
-    if request.query.has("source-type") && kind != b"consul" {
-        return Err(unknown_type(&String::from_utf8_lossy(kind), version));
-    }
+    // What the name of another type of source means is not known.
+    let is_known = kind == b"consul" || !request.query.has("source-type");
+    let from = is_known.then(|| service("source", &from, version));
+    let from = from.transpose()?;
+    let to = service("destination", &to, version)?;
     request.check_datacenter()?;
+    let Some(from) = from else {
+        return Err(unknown_type(&String::from_utf8_lossy(kind), version));
+    };
     check_connect(request)?;
     check_namespace("source namespace", &from, version)?;
     check_namespace("destination namespace", &to, version)?;
