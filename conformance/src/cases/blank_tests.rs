@@ -115,7 +115,7 @@ fn held_by(reply: &'static str) -> Vec<&'static str> {
         let held = states.filter(|(_, state)| !matches!(state, State::Fail(_)));
         held.map(|(case, _)| case).collect()
     };
-    // So many at once may be too many for a busy machine: what cannot tell then is asked again, alone.
+    // On a busy machine some of so many cases at once get no answer. They run again, one at a time.
     let held = held(1, &held(JOBS, &all()));
     held.iter().map(|case| case.id).collect()
 }

@@ -474,7 +474,7 @@ pub(in crate::cases) const CASES: &[Case] = &[
                 .is(500, &refused(leaves, "g", enters));
             remove(t, "ingress-gateway/g").is(200, "{}");
             set(t, &terminating("g"));
-            // It is told before a protocol that does not fit.
+            // The name is checked before the protocol.
             for protocol in ["tcp", "http"] {
                 write(t, &ingress("G", protocol)).is(500, &refused(enters, "G", leaves));
             }

@@ -262,11 +262,15 @@ pub(in crate::cases) const CASES: &[Case] = &[
             let of_other_type = "source=a/b/c/d&destination=b&source-type=x";
             check(of_other_type).says(500, "unsupported SourceType: \"x\"");
             check(&format!("{of_other_type}&dc=nope")).is(500, "No path to datacenter");
-            let known = check("source=a/b/c/d&destination=b&source-type=consul&dc=nope");
-            t.check(
-                known.text().starts_with("source \"a/b/c/d\" is invalid: "),
-                "the source is looked at first",
-            );
+            for (query, field) in [
+                ("source=a/b/c/d&destination=b&source-type=consul", "source"),
+                ("source=a&destination=a/b/c/d&source-type=x", "destination"),
+            ] {
+                let refused = check(&format!("{query}&dc=nope"));
+                let expected = format!("{field} \"a/b/c/d\" is invalid: ");
+                let text = refused.text();
+                t.check(text.starts_with(&expected), &text);
+            }
         },
         ..Case::REAL
     },

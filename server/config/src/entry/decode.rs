@@ -254,7 +254,7 @@ impl Decoder {
             ValueKind::String(text) => Some(text.into_owned()),
             ValueKind::Bool(flag) => Some(u8::from(flag).to_string()),
             ValueKind::Number(number) => Some(float(number).to_string()),
-            // The one text whose type has a name of its own.
+            // Of all texts, only this one has a named type in Consul.
             other if path.ends_with("MeshGateway.Mode") => {
                 self.mismatch(&other, "structs.MeshGatewayMode", path)
             }

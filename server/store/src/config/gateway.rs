@@ -29,14 +29,13 @@ pub(crate) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), Chai
     check_name(table, place)?;
     let gateways = table.of_kind(INGRESS);
     let concerned = gateways.filter(|row| match kind.as_str() {
-        "ingress-gateway" => row.entry.name.to_lowercase() == *name,
+        INGRESS => row.entry.name.to_lowercase() == *name,
         "service-defaults" | "proxy-defaults" => true,
         _ => false,
     });
-    let is_own = kind == INGRESS;
     for listener in concerned.flat_map(|row| row.entry.body.list("Listeners")) {
         let protocol = listener.text("Protocol");
-        if protocol == "tcp" && !is_own {
+        if protocol == "tcp" && kind != INGRESS {
             continue;
         }
         for service in listener.list("Services") {
@@ -55,16 +54,17 @@ pub(crate) fn check(table: &ConfigTable, place: &ConfigPlace) -> Result<(), Chai
 /// Refuses a gateway with the name of one of the other kind.
 fn check_name(table: &ConfigTable, place: &ConfigPlace) -> Result<(), ChainError> {
     let (kind, name) = place;
-    let Some(row) = table.rows.get(place).filter(|_| KINDS.contains(&&**kind)) else {
-        return Ok(());
+    let other = match kind.as_str() {
+        INGRESS => TERMINATING,
+        TERMINATING => INGRESS,
+        _ => return Ok(()),
     };
-    let mut others = KINDS.iter().filter(|other| *other != kind);
-    match others.find(|other| table.row(other, name).is_some()) {
-        Some(other) => Err(ChainError(format!(
+    match (table.rows.get(place), table.row(other, name)) {
+        (Some(row), Some(_)) => Err(ChainError(format!(
             "cannot create a \"{kind}\" config entry with name \"{}\", a \"{other}\" config entry with that name already exists",
             row.entry.name
         ))),
-        None => Ok(()),
+        _ => Ok(()),
     }
 }
 

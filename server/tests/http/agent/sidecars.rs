@@ -179,17 +179,25 @@ fn a_transaction_keeps_nothing_of_proxies() {
 fn a_sidecar_is_checked_where_its_release_dials_it() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();
-    let sidecar = format!(r#"{{"Port":{port},"Address":"localhost"}}"#);
-    let body = format!(r#"{{"Name":"web","Connect":{{"SidecarService":{sidecar}}}}}"#);
-    for (version, dialed) in [
-        ("1.8.7", "127.0.0.1"),
-        ("1.13.1", "127.0.0.1"),
-        ("1.13.2", "localhost"),
+    let own = r#""Address":"localhost""#;
+    let of_service = r#""Proxy":{"LocalServiceAddress":"localhost"}"#;
+    for (version, address, dialed) in [
+        ("1.8.7", own, "127.0.0.1"),
+        ("1.8.7", of_service, "localhost"),
+        ("1.13.1", own, "127.0.0.1"),
+        ("1.13.2", own, "localhost"),
+        ("1.13.2", of_service, "localhost"),
     ] {
+        let sidecar = format!(r#"{{"Port":{port},{address}}}"#);
+        let body = format!(r#"{{"Name":"web","Connect":{{"SidecarService":{sidecar}}}}}"#);
         let consul = Consul::frozen(version.parse().expect("it is a version"));
         register(&consul, &body);
         let said = run_checks_of(&consul, "web-sidecar-proxy");
         let expected = format!("TCP connect {dialed}:{port}: Success");
-        assert_eq!(said, ("passing".to_owned(), expected), "{version}");
+        assert_eq!(
+            said,
+            ("passing".to_owned(), expected),
+            "{version} {address}"
+        );
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn of_plain(service: &NewService, version: Version) -> Option<u64> {
         enable_tag_override: false,
         tagged_addresses: None,
         connect_native: false,
-        // Only a service of a kind shows it.
+        // A service without a kind does not show it.
         proxy: Arc::default(),
         ..service.clone()
     };
@@ -77,20 +77,15 @@ fn of_1_8_7(service: &NewService) -> u64 {
             ("ContentHash", text("")),
             // Pointers to nothing are hashed as the number 0.
             ("Proxy", number(0)),
-            (
-                "Connect",
-                if service.connect_native {
-                    native()
-                } else {
-                    number(0)
-                },
-            ),
+            ("Connect", connect(service.connect_native)),
         ],
     )
 }
 
-/// What is shown of a service that is a part of the mesh without a proxy.
-fn native() -> u64 {
+fn connect(is_native: bool) -> u64 {
+    if !is_native {
+        return number(0);
+    }
     let fields = [("Native", bytes(&[1])), ("SidecarService", number(0))];
     structure("AgentServiceConnect", &fields)
 }

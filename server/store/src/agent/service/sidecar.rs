@@ -14,7 +14,7 @@ use crate::command::effects::{Probe, ProbeTarget};
 
 /// The ports for sidecars.
 const PORTS: RangeInclusive<i64> = 21_000..=21_255;
-/// Where a sidecar is checked that says no other address.
+/// The address of a sidecar's default check if neither the sidecar nor its proxy names one.
 const LOOPBACK: &str = "127.0.0.1";
 /// The interval and the timeout of the default check.
 const INTERVAL: Duration = Duration::from_secs(10);
@@ -73,17 +73,20 @@ impl Agent {
     }
 }
 
-/// Returns the checks of a sidecar that has none of its own. Earlier releases dial the address of the service behind it.
+/// Returns the default checks of a sidecar. The rules of the release say whether the first one dials the sidecar's own address, or
+/// always that of the service.
 fn default_checks(
     of: &str,
     sidecar: &NewService,
     output_limit: usize,
     rules: VersionRules,
 ) -> Vec<CheckSpec> {
-    let own = Some(&sidecar.address).filter(|_| rules.sidecars_checked_at_own_address);
-    let hosts = own.into_iter().chain([&sidecar.proxy.local_address]);
-    let mut hosts = hosts.filter(|host| !host.is_empty());
-    let host = hosts.next().map_or(LOOPBACK, String::as_str);
+    let own = match rules.sidecars_checked_at_own_address {
+        true => sidecar.address.as_str(),
+        false => "",
+    };
+    let mut hosts = [own, &sidecar.proxy.local_address].into_iter();
+    let host = hosts.find(|host| !host.is_empty()).unwrap_or(LOOPBACK);
     let listening = CheckSource::Probe {
         probe: Probe {
             target: ProbeTarget::Tcp {

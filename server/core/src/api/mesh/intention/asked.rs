@@ -216,7 +216,7 @@ pub(in crate::api::mesh) fn check(request: &Request) -> Result<Reply, Failure> {
     let [from, to] = ["source", "destination"].map(|name| only(request, name));
     let (from, to) = (from?, to?);
     let kind = request.query.get("source-type");
-    // What the name of another type of source means is not known.
+    // The name of a source of another type is not parsed.
     let is_known = kind == b"consul" || !request.query.has("source-type");
     let from = is_known.then(|| service("source", &from, version));
     let from = from.transpose()?;
