@@ -87,8 +87,10 @@ impl Cluster {
                 .count()
         };
         let own = own_address();
-        let mut config = Config::default();
-        config.listeners = vec![Listener::Tcp((own, 0).into())];
+        let mut config = Config {
+            listeners: vec![Listener::Tcp((own, 0).into())],
+            ..Config::default()
+        };
         config.dns.listeners = vec![(own, 0).into()];
         let builder = Server::builder().config(config).version(Version::V1_8_7);
         let mut builder = builder.agents_and_clients(in_first(true), in_first(false));
