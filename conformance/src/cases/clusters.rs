@@ -82,7 +82,7 @@ pub const CLAIMS: &[Claim] = &[
     ),
     claim(
         "cluster/the-quorum-is-lost",
-        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.4.r2, 4.5, 4.6, 4.8, 5.25",
+        "cluster.md 2.4, 3.8, 4.1, 4.3, 4.4, 4.4.r1, 4.4.r2, 4.4.r3, 4.5, 4.6, 4.8, 5.25",
     ),
     claim("cluster/a-follower-is-left-alone", "cluster.md 4.2"),
     claim("cluster/bad-input-needs-no-leader", "cluster.md 3.22"),

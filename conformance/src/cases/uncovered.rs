@@ -218,10 +218,6 @@ pub const UNCOVERED: &[Uncovered] = &[
         why: "A race while a server reads its log again. proconsul has it as a scenario, whose page (docs/src/empty-follower.md) is run by the book's test",
     },
     Uncovered {
-        source: "cluster.md 4.4.r3",
-        why: "The emulator's agents answer at once what they know themselves (docs/src/agents.md)",
-    },
-    Uncovered {
         source: "cluster.md 4.7",
         why: "The emulator notices each failure after the same time, whoever else is silent",
     },

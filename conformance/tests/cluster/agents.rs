@@ -254,7 +254,7 @@ impl Cluster {
         }
     }
 
-    /// Asks an agent; `None` if it does not answer. A real one answers late what it knows itself while it tells that to a
+    /// Asks an agent; `None` if it does not answer. A real one may answer late what it knows itself: it tells it by itself to a
     /// leader which is gone (cluster.md 4.4.r3).
     pub(crate) fn asks(&self, agent: usize, request: &Request) -> Option<Reply> {
         let request = request.clone().patience(PATIENCE);

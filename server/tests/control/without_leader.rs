@@ -107,6 +107,35 @@ fn an_agent_without_a_leader_keeps_its_services() {
     assert_eq!(get(&server, 0, "/v1/catalog/service/old").body, "[]");
 }
 
+/// Other requests, and other agents, do not wait (cluster.md 4.4.r3).
+#[test]
+fn what_an_agent_without_a_leader_keeps_is_read_in_turn() {
+    let server = cluster();
+    server.agent(2).cut();
+    server.advance(2 * SECOND);
+    let register = |service| parked_with(&server, 2, "PUT", "/v1/agent/service/register", service);
+    let first = register(r#"{"Name":"first"}"#);
+    let target = "/v1/agent/service/first";
+    let read = parked(&server, 2, "GET", target);
+    let second = register(r#"{"Name":"second"}"#);
+    for target in ["/v1/agent/members", "/v1/status/peers"] {
+        assert_eq!(get(&server, 2, target).status, 200, "{target}");
+    }
+    assert_eq!(get(&server, 0, target).status, 404);
+    server.advance(Duration::from_millis(7100));
+    assert_eq!(join(first).status, 200);
+    assert_eq!(join(read).status, 200);
+    assert!(!second.is_finished());
+    server.advance(Duration::from_millis(7100));
+    assert_eq!(join(second).status, 200);
+    // A leader is there for all who wait.
+    let waits = [r#"{"Name":"third"}"#, r#"{"Name":"fourth"}"#].map(register);
+    server.agent(2).heal();
+    for waits in waits {
+        assert_eq!(join(waits).status, 200);
+    }
+}
+
 /// The leader that was silent has heard nothing of it.
 #[test]
 fn a_blocked_read_waits_on_when_its_leader_is_back() {
@@ -147,9 +176,9 @@ fn a_client_agent_gives_up_silent_servers() {
     ];
     waits.extend(targets.map(|target| parked(&server, 3, "GET", &format!("/v1/{target}"))));
     waits.push(parked(&server, 3, "PUT", "/v1/event/fire/e"));
+    assert_eq!(get(&server, 3, "/v1/agent/self").status, 200);
     let service = r#"{"Name":"own"}"#;
     let registers = parked_with(&server, 3, "PUT", "/v1/agent/service/register", service);
-    assert_eq!(get(&server, 3, "/v1/agent/self").status, 200);
     server.advance(27 * SECOND);
     assert!(waits.iter().all(|waits| !waits.is_finished()));
     server.advance(SECOND);

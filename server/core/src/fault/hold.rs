@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use proconsul_engine::Engine;
 use proconsul_engine::blocking::{self, Wait};
-use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop};
+use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop, Turn};
 use proconsul_engine::sync::{Next, either};
 use proconsul_store::timestamp::Timestamp;
 use proconsul_store::{Answer, Cluster, Entry, Key, KvGet};
@@ -25,6 +25,16 @@ use crate::route::Handler;
 
 /// What an agent tells a leader even if it changes nothing.
 const TOLD: [&[u8]; 2] = [b"/v1/agent/service/register", b"/v1/agent/check/register"];
+
+/// What reads or changes the services and checks of an agent.
+const OF_STATE: [&[u8]; 6] = [
+    b"/v1/agent/check",
+    b"/v1/agent/health/",
+    b"/v1/agent/maintenance",
+    b"/v1/agent/reload",
+    b"/v1/agent/self",
+    b"/v1/agent/service",
+];
 
 /// Holds a request as long as its plan says, and returns the plan for the rest of the way.
 ///
@@ -52,6 +62,7 @@ pub(super) async fn until_it_may_go_on(
             ..Plan::default()
         });
     }
+    let _turn = until_its_turn(control, &context, seen).await;
     let mut patience = LeaderPatience::of(request);
     let mut is_checked = false;
     loop {
@@ -95,6 +106,29 @@ pub(super) async fn until_it_may_go_on(
             }
         }
     }
+}
+
+/// Lets what concerns the services and checks of an agent without a leader wait for what came before (cluster.md 4.4.r3). Returns
+/// its turn, for as long as it waits itself.
+async fn until_its_turn<'a>(
+    control: &'a Controls,
+    context: &Context,
+    seen: &Seen<'_>,
+) -> Option<Turn<'a>> {
+    let is_own = OF_STATE.iter().any(|path| seen.path.starts_with(path));
+    if !is_own || !context.engine.has_nobody_to_tell(context.agent) {
+        return None;
+    }
+    let faults = control.fault_table();
+    let mut changes = faults.changes();
+    let turn = faults.queue_at(context.agent);
+    if !turn.has_come() {
+        context
+            .engine
+            .fault_hit("the agent waits for a leader to tell");
+        until_changed(control, context, None, &mut changes, |_| turn.has_come()).await;
+    }
+    Some(turn)
 }
 
 /// Returns what a request goes through as things stand; `None` to handle it as always.

@@ -15,8 +15,9 @@ mod plan;
 mod question;
 mod response;
 mod rule;
+mod turn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -36,6 +37,7 @@ pub use plan::{Hold, Past, Plan, Shown, Stop};
 pub use question::Question;
 pub use response::Response;
 pub use rule::Rule;
+pub use turn::Turn;
 
 /// A request, as far as faults look at it.
 #[derive(Clone, Copy)]
@@ -99,7 +101,7 @@ pub struct Faults {
     table: Mutex<Table>,
     /// Decides before the rules do.
     director: Mutex<Option<Arc<dyn Director>>>,
-    /// Notified when a leader is lost or found, or the link of a client changes.
+    /// Notified when a leader is lost or found, the link of a client changes, or a [`Turn`] is over.
     changed: Arc<Event>,
 }
 
@@ -112,6 +114,9 @@ struct Table {
     links: BTreeMap<usize, Link>,
     /// Whether a request was answered that its connection to the old leader ended: only the first one is.
     told_of_loss: bool,
+    /// The agents and numbers of the [`Turn`]s that are not over.
+    queue: BTreeSet<(usize, u64)>,
+    last_turn: u64,
 }
 
 #[derive(Debug)]
@@ -329,7 +334,7 @@ impl Faults {
         })
     }
 
-    /// Waits until the leader is lost or found, or a link changes. Armed when this returns, not when it is first polled.
+    /// Waits until the leader is lost or found, a link changes, or a [`Turn`] is over. Armed when this returns, not when it is first polled.
     pub fn changes(&self) -> Next<'_> {
         self.changed.next()
     }
