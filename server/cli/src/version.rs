@@ -2,14 +2,16 @@
 
 use proconsul_version::{BUILD_DATE, Behaviour, Version};
 
-/// Returns the output of `version`. Tools parse the first line; the second names proconsul.
+/// Returns the output of `version`. Tools parse the first line; the next two name proconsul, and what it knows of the release.
 pub(super) fn pretty(version: Version) -> String {
     format!(
         "Consul v{version}\n\
          proconsul {}: a stand-in for Consul's KV store and sessions, for tests; not Consul\n\
+         {version} is {} (see `proconsul changes`)\n\
          Protocol 2 spoken by default, understands 2 to 3 \
          (agent will automatically use protocol >2 when speaking to compatible agents)\n\n",
-        env!("CARGO_PKG_VERSION")
+        env!("CARGO_PKG_VERSION"),
+        version.evidence()
     )
 }
 
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_is_consuls_and_the_second_tells_the_truth() {
+    fn the_first_line_is_consuls_and_the_next_tell_the_truth() {
         let text = pretty(Version::V1_22_0);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines[0], "Consul v1.22.0");
@@ -49,10 +51,14 @@ mod tests {
             "{}",
             lines[1]
         );
+        assert_eq!(
+            lines[2],
+            "1.22.0 is known from a real server, a build of late 2025 (see `proconsul changes`)"
+        );
         assert!(
-            lines[2].starts_with("Protocol 2 spoken by default"),
+            lines[3].starts_with("Protocol 2 spoken by default"),
             "{}",
-            lines[2]
+            lines[3]
         );
     }
 

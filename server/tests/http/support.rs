@@ -19,9 +19,9 @@ pub(crate) struct Consul {
 }
 
 impl Consul {
-    /// The emulated release is the default one, 1.22.
+    /// The emulated release is 1.22.0.
     pub(crate) fn v1_22() -> Self {
-        Self::with(|_| ())
+        Self::of(Version::V1_22_0)
     }
 
     /// The emulated release is 1.8.7, as Debian has built it.

@@ -35,6 +35,25 @@ impl Behaviour {
     }
 }
 
+impl Version {
+    /// Returns what is known of the answers of this release, as the end of a sentence about it.
+    #[must_use]
+    pub fn evidence(self) -> String {
+        match self {
+            Version::V1_8_7 => "known from a real server, Debian's 1.8.7".to_owned(),
+            Version::V1_22_0 => "known from a real server, a build of late 2025".to_owned(),
+            Version { major: 1, .. } => {
+                let newest = Version::V1_22_0;
+                format!("known from its changelog, and from real servers of 1.8.7 and {newest}")
+            }
+            _ => format!(
+                "known from public texts alone: it answers as {} does where they say nothing else",
+                Version::V1_22_0
+            ),
+        }
+    }
+}
+
 impl Row {
     /// Returns how the behaviour is known.
     pub fn known(&self) -> Known {

@@ -9,7 +9,7 @@ pub const BUILD_DATE: &str = "1970-01-01T00:00:01Z";
 
 /// A Consul release that proconsul can emulate, such as `1.22.0`.
 ///
-/// The default is [`Version::V1_22_0`], the newest one of which answers were seen.
+/// The default is the newest, [`Version::V2_1_0`]. [`Version::evidence`] tells what it rests on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Version {
     /// `1` in `1.22.0`.
@@ -30,9 +30,9 @@ impl Version {
     pub const V1_20_0: Version = Version::new(1, 20, 0);
     /// A profile whose keys must match a regular expression, which 1.22.0 removed.
     pub const V1_21_5: Version = Version::new(1, 21, 5);
-    /// The newest release that the contract describes in full, and the default.
+    /// The newest release that the contract describes in full.
     pub const V1_22_0: Version = Version::new(1, 22, 0);
-    /// The newest emulated release. Of it and of 2.0 no server was asked: they answer as 1.22.0 does where public texts say
+    /// The newest emulated release, and the default. Of it and of 2.0 no server was asked: they answer as 1.22.0 does where public texts say
     /// nothing else (2.1.md).
     pub const V2_1_0: Version = Version::new(2, 1, 0);
 
@@ -66,7 +66,7 @@ impl Version {
     ) -> Result<(Version, Option<String>), ParseVersionError> {
         match text.parse::<Version>() {
             Err(error @ ParseVersionError::NotKnown(_)) if !strict => {
-                let newest = Version::V2_1_0;
+                let newest = Version::default();
                 Ok((newest, Some(format!("{error}: emulating {newest}"))))
             }
             read => read.map(|version| (version, version.unseen())),
@@ -75,10 +75,7 @@ impl Version {
 
     /// Returns the warning about a version of which no answer was seen.
     fn unseen(self) -> Option<String> {
-        let seen = Version::default();
-        (self.major > seen.major).then(|| {
-            format!("Consul {self} is known from public texts alone: it answers as {seen} does where they say nothing else")
-        })
+        (self.major > 1).then(|| format!("Consul {self} is {}", self.evidence()))
     }
 
     /// Whether its release line is known, unless it is too old.
@@ -96,8 +93,9 @@ impl Version {
 const KNOWN: &str = "1.8.0 to 1.22, 2.0 and 2.1";
 
 impl Default for Version {
+    /// The newest release that is emulated.
     fn default() -> Version {
-        Version::V1_22_0
+        Version::V2_1_0
     }
 }
 
@@ -211,7 +209,7 @@ mod tests {
     fn two_numbers_name_the_profile_of_the_line_or_its_first_release() {
         assert_eq!(parse("1.8"), Ok(Version::V1_8_7));
         assert_eq!(parse("1.21"), Ok(Version::V1_21_5));
-        assert_eq!(parse("1.22"), Ok(Version::default()));
+        assert_eq!(parse("1.22"), Ok(Version::V1_22_0));
         assert_eq!(parse("1.14"), Ok(Version::new(1, 14, 0)));
         assert_eq!(parse("2.1"), Ok(Version::V2_1_0));
     }

@@ -172,7 +172,7 @@ fn one_line_of_the_start_says_what_this_is() {
     assert_eq!(
         line,
         format!(
-            "{text} version={version} emulates=1.22.0 seed=7 page=http://{address}/ui/ \
+            "{text} version={version} emulates=2.1.0 seed=7 page=http://{address}/ui/ \
              control=http://{address}/proconsul/v1/"
         )
     );

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use crate::agent::{Run, request};
 
 #[test]
-fn the_version_is_consuls_on_the_first_line_and_the_truth_on_the_second() {
+fn the_version_is_consuls_on_the_first_line_and_the_truth_on_the_next() {
     for run in [
         Run::verb("version", &["version"]),
         Run::verb("version-flag", &["--version"]),
@@ -14,12 +14,13 @@ fn the_version_is_consuls_on_the_first_line_and_the_truth_on_the_second() {
     ] {
         let ended = run.output();
         let lines: Vec<&str> = ended.stdout.lines().collect();
-        assert_eq!((ended.code, lines[0]), (Some(0), "Consul v1.22.0"));
+        assert_eq!((ended.code, lines[0]), (Some(0), "Consul v2.1.0"));
         assert!(
             lines[1].starts_with("proconsul ") && lines[1].contains("stand-in"),
             "{}",
             lines[1]
         );
+        assert!(lines[2].starts_with("2.1.0 is known from public texts"));
     }
 }
 
@@ -27,7 +28,7 @@ fn the_version_is_consuls_on_the_first_line_and_the_truth_on_the_second() {
 fn the_version_in_json_is_that_which_is_emulated() {
     let ended = Run::as_consul("version-json", &["version", "-format=json"]).output();
     assert!(
-        ended.stdout.starts_with("{\n   \"Version\": \"1.22.0\",\n"),
+        ended.stdout.starts_with("{\n   \"Version\": \"2.1.0\",\n"),
         "{}",
         ended.stdout
     );
@@ -162,7 +163,7 @@ fn the_log_has_consuls_lines_in_consuls_order() {
     let address = agent.address();
     let expected = [
         "==> Starting Consul agent...".to_owned(),
-        "Version: '1.22.0'".to_owned(),
+        "Version: '2.1.0'".to_owned(),
         "==> Log data will now stream in as it occurs:".to_owned(),
         format!("[INFO]  agent: Starting server: address={address} network=tcp protocol=http"),
         "[INFO]  agent: Consul agent running!".to_owned(),
