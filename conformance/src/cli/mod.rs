@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 use proconsul_conformance::command::output::{Output, read, say, write_html};
 use proconsul_conformance::command::target::{Start, TargetChoice};
 use proconsul_conformance::compare::diff::diff;
-use proconsul_conformance::compare::fixtures::{record, replay};
+use proconsul_conformance::compare::fixtures::{Changes, record, replay};
 use proconsul_conformance::report::document::Document;
 use proconsul_conformance::runner::deviation::Deviations;
 use proconsul_conformance::{Selection, ToolError, cases};
@@ -175,7 +175,12 @@ fn run_record(verb: &Record) -> Result<u8, ToolError> {
     let report = record(&target, &selection, &verb.to, &|result| {
         verb.output.line(result);
     })?;
-    verb.output.finish(&report)
+    let status = verb.output.finish(&report)?;
+    let version = target.facts().version;
+    if let Some(changes) = Changes::since_the_last(&verb.to, version, &selection)? {
+        say(&mut io::stdout().lock(), &changes.to_string());
+    }
+    Ok(status)
 }
 
 fn run_replay(verb: &Replay) -> Result<u8, ToolError> {
