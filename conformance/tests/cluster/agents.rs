@@ -254,8 +254,8 @@ impl Cluster {
         }
     }
 
-    /// Asks an agent; `None` if it does not answer. A real one may answer late what it knows itself: it tells it by itself to a
-    /// leader which is gone (cluster.md 4.4.r3).
+    /// Asks an agent; `None` if it does not answer. A real agent answers late about its own services while it syncs them with a dead
+    /// leader (cluster.md 4.4.r3).
     pub(crate) fn asks(&self, agent: usize, request: &Request) -> Option<Reply> {
         let request = request.clone().patience(PATIENCE);
         match wire::exchange(&self.addresses[agent], &request) {

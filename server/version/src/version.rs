@@ -32,8 +32,8 @@ impl Version {
     pub const V1_21_5: Version = Version::new(1, 21, 5);
     /// The newest release that the contract describes in full.
     pub const V1_22_0: Version = Version::new(1, 22, 0);
-    /// The newest emulated release, and the default. Of it and of 2.0 no server was asked: they answer as 1.22.0 does where public texts say
-    /// nothing else (2.1.md).
+    /// The newest emulated release, and the default. Of it and of 2.0 no server was asked: they answer as 1.22.0 does where
+    /// public texts say nothing else (2.1.md).
     pub const V2_1_0: Version = Version::new(2, 1, 0);
 
     /// The releases that the contract describes in full. The others follow from the table.

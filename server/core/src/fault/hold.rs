@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
+use http::Method;
 use proconsul_engine::Engine;
 use proconsul_engine::blocking::{self, Wait};
 use proconsul_engine::faults::{ConsulError, Cut, Faults, Hold, Link, Plan, Stop, Turn};
@@ -36,15 +37,17 @@ const OF_STATE: [&[u8]; 6] = [
     b"/v1/agent/service",
 ];
 
-/// Holds a request as long as its plan says, and returns the plan for the rest of the way.
+/// Holds a request as long as its plan says, and returns the plan for the rest of the way. `turn` is for the request's turn, until it
+/// is done.
 ///
 /// # Errors
 /// The agent refuses it without asking its leader.
-pub(super) async fn until_it_may_go_on(
-    control: &Controls,
+pub(super) async fn until_it_may_go_on<'a>(
+    control: &'a Controls,
     handler: Handler,
     request: &mut Request,
     seen: &Seen<'_>,
+    turn: &mut Option<Turn<'a>>,
 ) -> Result<Plan, Failure> {
     let faults = control.fault_table();
     let context = Arc::clone(&request.context);
@@ -62,7 +65,7 @@ pub(super) async fn until_it_may_go_on(
             ..Plan::default()
         });
     }
-    let _turn = until_its_turn(control, &context, seen).await;
+    *turn = until_its_turn(control, &context, seen).await;
     let mut patience = LeaderPatience::of(request);
     let mut is_checked = false;
     loop {
@@ -109,7 +112,7 @@ pub(super) async fn until_it_may_go_on(
 }
 
 /// Lets what concerns the services and checks of an agent without a leader wait for what came before (cluster.md 4.4.r3). Returns
-/// its turn, for as long as it waits itself.
+/// the turn of a write, which others wait for.
 async fn until_its_turn<'a>(
     control: &'a Controls,
     context: &Context,
@@ -128,7 +131,8 @@ async fn until_its_turn<'a>(
             .fault_hit("the agent waits for a leader to tell");
         until_changed(control, context, None, &mut changes, |_| turn.has_come()).await;
     }
-    Some(turn)
+    let is_read = matches!(seen.method, Method::GET | Method::HEAD);
+    (!is_read).then_some(turn)
 }
 
 /// Returns what a request goes through as things stand; `None` to handle it as always.

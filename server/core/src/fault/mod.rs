@@ -168,8 +168,9 @@ pub(crate) async fn handle_with_faults(
 ) -> Outcome {
     let context = Arc::clone(&request.context);
     let seen = Seen::of(&mut request, &path, is_passed_on).await;
-    let mut open = None;
-    let plan = match until_it_may_go_on(&control, handler, &mut request, &seen).await {
+    let (mut open, mut turn) = (None, None);
+    let held = until_it_may_go_on(&control, handler, &mut request, &seen, &mut turn);
+    let plan = match held.await {
         Ok(plan) => plan,
         Err(refused) => return Err(refused).into(),
     };
@@ -201,6 +202,7 @@ pub(crate) async fn handle_with_faults(
         let handling = pin!(acl::with_change(&control, change, handling));
         unless_interrupted(&control, &seen, &context, handling).await
     };
+    drop(turn);
     let mut reply = match handled {
         Ok(reply) => passed_on(&context, &seen, reply),
         Err(Interruption::LeaderLost(error)) => return failed(&context, &seen, &error),
