@@ -79,9 +79,10 @@ impl RequestLog {
 
     /// Whether the response comes later than the agent may write it.
     pub(super) fn is_late(&self, context: &Context) -> bool {
-        let lasted = context.engine.clock().now().since(self.began);
+        let engine = &context.engine;
+        let lasted = engine.clock().now().since(self.began);
         let limit = context.config.write_timeout();
-        limit.is_some_and(|limit| lasted > limit)
+        limit.is_some_and(|limit| lasted > limit && engine.waited().is_none_or(|it| it > limit))
     }
 
     /// Logs an error of the handler.

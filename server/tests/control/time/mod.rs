@@ -2,6 +2,8 @@
 
 mod ends;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::time::Duration;
 
 use proconsul::control::Session;
@@ -9,7 +11,7 @@ use proconsul::history::{Filter, Kind, Record};
 use proconsul_engine::BlockedOn;
 use proconsul_engine::clock::Rate;
 
-use crate::support::{PATIENCE, SECOND, background, frozen, get, join};
+use crate::support::{PATIENCE, SECOND, background, frozen, get, join, parse};
 
 fn texts(records: &[Record]) -> Vec<String> {
     records
@@ -61,6 +63,25 @@ fn those_whom_an_advance_wakes_have_been_answered_when_it_returns() {
     let last = caused.last().expect("the wait is over");
     assert_eq!(last.what.kind(), Kind::Answer);
     assert_eq!(join(waiting).status, 404);
+}
+
+/// The time-out of writing (`http_config.write_timeout`, 15 minutes) concerns requests that wait: a client needs no time of the
+/// server's clock between the two halves of a request.
+#[test]
+fn a_request_that_arrives_while_the_clock_moves_is_answered() {
+    let server = frozen();
+    let mut wire = TcpStream::connect(server.addr()).expect("it listens");
+    wire.set_read_timeout(Some(PATIENCE)).expect("not zero");
+    let head = "PUT /v1/kv/k HTTP/1.1\r\nHost: x\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n";
+    wire.write_all(head.as_bytes()).expect("it reads");
+    let mut continues = *b"HTTP/1.1 100 Continue\r\n\r\n";
+    wire.read_exact(&mut continues)
+        .expect("it asks for the body");
+    server.advance(3600 * SECOND);
+    wire.write_all(b"v").expect("it reads");
+    let mut bytes = Vec::new();
+    wire.read_to_end(&mut bytes).expect("it answers");
+    assert_eq!(parse(&bytes).status, 200);
 }
 
 #[test]

@@ -162,6 +162,8 @@ struct Call {
     /// The number of the record of its arrival.
     record: u64,
     state: CallState,
+    /// When it was first blocked or held.
+    waits_since: Option<Timestamp>,
     /// What it waits for, if it was held while it was blocked, and not woken since.
     blocked_before: Option<Parked>,
     /// The fault that has hit it.
@@ -218,6 +220,7 @@ impl Calls {
             since,
             record,
             state: CallState::Running,
+            waits_since: None,
             blocked_before: None,
             fault: None,
             is_to_change: false,
@@ -239,6 +242,18 @@ impl Calls {
             CallState::Blocked(parked) => Some(&parked.read),
             _ => None,
         }
+    }
+
+    /// Notes that a request waits from `now` on, unless it has waited before.
+    pub(crate) fn begin_to_wait(&mut self, id: CallId, now: Timestamp) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.waits_since.get_or_insert(now);
+        }
+    }
+
+    /// When a request was first blocked or held.
+    pub(crate) fn waits_since(&self, id: CallId) -> Option<Timestamp> {
+        self.open.get(&id)?.waits_since
     }
 
     pub(crate) fn end(&mut self, id: CallId) {

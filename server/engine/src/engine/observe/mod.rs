@@ -229,10 +229,24 @@ impl Engine {
         }
     }
 
+    /// How long ago the current request was first blocked or held. A request that is being worked on takes no time, however far
+    /// the clock is moved meanwhile. `None` if requests are not followed, and it may have taken any time.
+    #[must_use]
+    pub fn waited(&self) -> Option<Duration> {
+        let call = self.current_call()?;
+        self.with_state(|state, now| {
+            let since = state.calls.waits_since(call);
+            Some(since.map_or(Duration::ZERO, |since| now.since(since)))
+        })
+    }
+
     /// Shows the current request as held for as long as the guard lives.
     pub fn stand_still(&self) -> Option<Holding<'_>> {
         let call = self.current_call()?;
-        self.lock().calls.hold(call, None);
+        self.with_state(|state, now| {
+            state.calls.begin_to_wait(call, now);
+            state.calls.hold(call, None);
+        });
         self.announce();
         self.consider_auto_advance();
         Some(Holding { engine: self, call })
@@ -445,6 +459,7 @@ impl State {
 
     /// Marks a request as held from now on for this long. In one step with its record: whoever sees that finds it held.
     fn hold(&mut self, now: Timestamp, call: CallId, lasts: Option<Duration>, is_frozen: bool) {
+        self.calls.begin_to_wait(call, now);
         self.calls.hold(call, lasts.map(|lasts| now.plus(lasts)));
         if lasts == Some(Duration::ZERO) {
             return;
@@ -465,6 +480,7 @@ impl State {
             read: parked.read.to_string(),
             min_index: parked.min_index,
         };
+        self.calls.begin_to_wait(call, now);
         self.calls.park(call, parked);
         self.record(now, None, what);
     }
