@@ -51,6 +51,9 @@ pub struct Event {
     pub n: u64,
     /// When it happened, in nanoseconds of the server's clock.
     pub at: u64,
+    /// The index of the last entry that the leader had applied.
+    #[serde(default)]
+    pub index: u64,
     /// The number of the event that it follows from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<u64>,
@@ -90,6 +93,9 @@ pub enum What {
         status: Option<u16>,
         /// What the schedule did to it.
         fault: Option<String>,
+        /// The index of the last entry that a follower had applied, if the request was answered from its state.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        read_at: Option<u64>,
     },
     /// A blocking query waits.
     Blocked {
@@ -275,6 +281,7 @@ fn event(record: &Record) -> Option<Event> {
     Some(Event {
         n: record.number,
         at: record.at.as_nanos(),
+        index: record.index.0,
         cause: record.cause,
         what: what(&record.what)?,
     })
@@ -303,10 +310,12 @@ fn what(happened: &Happened) -> Option<What> {
             call,
             status,
             fault,
+            read_at,
         } => What::Answer {
             call: call.0,
             status,
             fault,
+            read_at: read_at.map(|index| index.0),
         },
         Happened::Blocked { call, .. } => What::Blocked { call: call.0 },
         Happened::KeyWritten { key } => What::Written {

@@ -75,7 +75,8 @@ impl Judge {
     /// A contender has broken it, or it cannot be judged: with a sentence that says when and how, or why not.
     #[track_caller]
     pub fn assert_not_broken(&self, server: &Controls, property: Property) {
-        let judgement = self.judge(server);
+        let alone = self.clone().limits(|limits| limits.only = vec![property]);
+        let judgement = alone.judge(server);
         let mut findings = judgement.findings.iter();
         if let Some(finding) = findings.find(|finding| finding.property == property) {
             panic!("broken: {finding}\n  {}", property.meaning());

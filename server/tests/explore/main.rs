@@ -13,6 +13,7 @@ mod book;
 mod contenders;
 mod overlaps;
 mod plain;
+mod reads;
 mod watches;
 
 use proconsul::explore::{Explore, Property, Report, Schedule};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proconsul::Server;
+use proconsul::control::Lag;
 use proconsul::explore::{Judge, Property, contender_address};
 use proconsul::in_runtime::RuntimeServer;
-use proconsul_client::{Client, Connector, NewSession};
+use proconsul_client::{Client, Connector, Consistency, NewSession, QueryOptions};
 use tokio::io::duplex;
 use tokio::time::sleep;
 
@@ -18,10 +19,15 @@ fn server() -> Arc<RuntimeServer> {
 }
 
 fn client(server: &Arc<RuntimeServer>, number: u8) -> Client {
+    client_of(server, 0, number)
+}
+
+/// Returns a client of an agent.
+fn client_of(server: &Arc<RuntimeServer>, agent: usize, number: u8) -> Client {
     let server = Arc::clone(server);
     let connector = Connector::new(move |_uri| {
         let (client, own) = duplex(1024);
-        server.serve_connection(own, Some(contender_address(number)));
+        server.serve_connection_to(agent, own, Some(contender_address(number)));
         ready(Ok(client))
     });
     let builder = Client::builder().address("consul:8500");
@@ -100,4 +106,33 @@ async fn what_cannot_be_judged_does_not_pass() {
     let server = server();
     hand_over(&server, true).await;
     Judge::new().assert_not_broken(&server, Property::StaleWrite);
+}
+
+/// A contender writes to the leader, and then another reads from a follower.
+async fn write_and_read(lag: Lag) -> Arc<RuntimeServer> {
+    let server = Server::builder().agents(3).in_runtime();
+    let server = Arc::new(server.expect("a server"));
+    server.agent(1).lag(lag);
+    let written = client_of(&server, 0, 0).kv().put("k", "v").await;
+    written.expect("written");
+    sleep(Duration::from_secs(1)).await;
+    let stale = QueryOptions::new().consistency(Consistency::Stale);
+    let read = client_of(&server, 1, 1).with(stale).kv().get("k").await;
+    read.expect("an answer");
+    server
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follower_that_has_applied_all_shows_what_is() {
+    let server = write_and_read(Lag::default()).await;
+    Judge::new().assert_not_broken(&server, Property::StaleRead);
+}
+
+#[tokio::test(start_paused = true)]
+#[should_panic(
+    expected = "broken: stale-read: at 1.000s b read /v1/kv/k?stale= as it was before \"k\" was written at 0.000s"
+)]
+async fn a_follower_that_has_not_applied_a_write_shows_what_was() {
+    let server = write_and_read(Lag::Hold).await;
+    Judge::new().assert_not_broken(&server, Property::StaleRead);
 }

@@ -185,6 +185,7 @@ pub(crate) async fn handle_with_faults(
     if let Some(past) = &plan.read_from {
         // A server that has fallen behind handles the request. Its state never changes, so a blocking query never ends
         // there.
+        control.engine().reads_at(past.store().applied());
         let past = control.engine().fallen_behind(past.store());
         request.context = Arc::new(context.of_another_server(past));
         _stands = control.engine().stand_still();

@@ -210,13 +210,20 @@ impl Engine {
 
     /// Answers a read now, and says in which era.
     pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Generation, ReadResult<R>) {
-        if R::IS_SMALL {
-            self.look(|state, _| (state.era(), read.look(state.seen_by(self.view))))
+        let (era, applied, rows) = if R::IS_SMALL {
+            self.look(|state, _| {
+                let store = state.seen_by(self.view);
+                (state.era(), store.applied(), read.look(store))
+            })
         } else {
             let (era, store) =
                 self.look(|state, _| (state.era(), state.seen_by(self.view).clone()));
-            (era, read.look(&store))
+            (era, store.applied(), read.look(&store))
+        };
+        if self.view.is_some() {
+            self.reads_at(applied);
         }
+        (era, rows)
     }
 
     /// Returns how many rows a read goes through at most; 0 for a small one.
@@ -241,6 +248,9 @@ impl Engine {
     /// The operations that failed.
     pub fn read_transaction(&self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let (store, now) = self.with_store(|store, now| (store.clone(), now));
+        if self.view.is_some() {
+            self.reads_at(store.applied());
+        }
         let outcome = store.read_transaction(now, operations);
         let took = self.clock.now().since(now);
         self.metrics.add(now, Measured::ReadTransaction, took);

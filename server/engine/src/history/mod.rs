@@ -70,6 +70,8 @@ pub enum Happened {
         status: Option<u16>,
         /// The fault that hit the request, in words.
         fault: Option<String>,
+        /// The index of the last entry that a follower had applied, if the request was answered from its state.
+        read_at: Option<Index>,
     },
     /// A blocking query found nothing new and waits.
     Blocked {

@@ -37,6 +37,7 @@ impl fmt::Display for Happened {
                 call,
                 status,
                 fault,
+                ..
             } => {
                 write!(formatter, "request {}: ", call.0)?;
                 match status {

@@ -41,6 +41,8 @@ pub(super) struct Answer {
     pub(super) n: u64,
     pub(super) at: At,
     pub(super) status: u16,
+    /// The index of the last entry that a follower had applied, if the response shows its state.
+    pub(super) read_at: Option<u64>,
 }
 
 impl Call {

@@ -4,6 +4,7 @@ mod beliefs;
 mod call;
 mod liveness;
 mod locks;
+mod reads;
 mod requests;
 mod span;
 mod story;
@@ -36,7 +37,23 @@ proconsul_engine::named! {
         SessionsPileUp "sessions-pile-up" "At the end a contender has more sessions than it may that hold nothing and that it has not tried to destroy.",
         MissedValue "missed-value" "A watch is open at a change of its key, and for longer than the bound its sender, which is well, reads neither that change nor a later one.",
         LostUpdate "lost-update" "A contender overwrites a change of another that came between its read and the write that follows it.",
+        StaleRead "stale-read" "A read of a contender shows a key as it was before a change that had been answered, or that another read had shown, when it was sent: the responses are not linearizable. Judged only where it is asked for: whoever sends `?stale` allows it.",
         Ended "ended" "A contender ends by itself.",
+    }
+}
+
+impl Property {
+    /// Returns whether it says something of those who use a lock.
+    pub(crate) fn is_of_locks(self) -> bool {
+        let others = [
+            Self::BusyLoop,
+            Self::SessionsPileUp,
+            Self::MissedValue,
+            Self::LostUpdate,
+            Self::StaleRead,
+            Self::Ended,
+        ];
+        !others.contains(&self)
     }
 }
 
@@ -55,8 +72,19 @@ pub struct Limits {
     /// Whether the contenders keep a lock as long as they can. Then to release it is to give it up; otherwise their work
     /// may be done.
     pub keeps_lock: bool,
-    /// The properties to judge; all of them if empty.
+    /// The properties to judge; if empty, all of them but [`Property::StaleRead`].
     pub only: Vec<Property>,
+}
+
+impl Limits {
+    /// Returns whether a property is to be judged.
+    #[must_use]
+    pub fn judges(&self, property: Property) -> bool {
+        match self.only.as_slice() {
+            [] => property != Property::StaleRead,
+            only => only.contains(&property),
+        }
+    }
 }
 
 impl Default for Limits {
@@ -126,12 +154,14 @@ pub fn judge(run: &Run, limits: &Limits) -> Judgement {
     words::judge(&story, limits, &mut findings);
     liveness::judge(&story, limits, &mut findings);
     requests::judge(&story, limits, &mut findings);
-    let wanted = |property: Property| limits.only.is_empty() || limits.only.contains(&property);
-    findings.retain(|finding| wanted(finding.property));
+    if limits.judges(Property::StaleRead) {
+        reads::judge(&story, &mut findings);
+    }
+    findings.retain(|finding| limits.judges(finding.property));
     findings.sort_by_key(|finding| (finding.property, finding.at));
     findings.dedup_by_key(|finding| finding.property);
     let mut not_judged = not_judged(&story);
-    not_judged.retain(|(property, _)| wanted(*property));
+    not_judged.retain(|(property, _)| limits.judges(*property));
     let ttls = story.sessions.values().map(|session| session.ttl);
     Judgement {
         findings,
@@ -191,6 +221,10 @@ fn not_judged(story: &Story<'_>) -> Vec<(Property, &'static str)> {
     if !story.calls.values().any(call::Call::is_watch) {
         let why = "no contender has watched anything";
         missing.push((Property::MissedValue, why));
+    }
+    if !story.calls.values().any(reads::is_of_follower) {
+        let why = "no follower has answered a read";
+        missing.push((Property::StaleRead, why));
     }
     missing.sort_by_key(|(property, _)| *property);
     missing.dedup_by_key(|(property, _)| *property);

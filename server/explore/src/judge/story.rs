@@ -197,7 +197,7 @@ impl<'a> Story<'a> {
                 self.by_event.insert(event.n, *call);
                 self.requested(event, Call::new(*call, *by, method, target));
             }
-            What::Answer { call, status, .. } => self.answered(*call, event, *status),
+            What::Answer { call, .. } => self.answered(*call, event),
             What::Blocked { call } => {
                 if let Some(call) = self.calls.get_mut(call) {
                     call.is_parked = true;

@@ -6,7 +6,7 @@ use super::span::{At, Span};
 use super::story::{BeliefEnd, Hold, Moment, Session, Story};
 use crate::action::{Action, REBUILT_AFTER, SLIGHT};
 use crate::contender::Contender;
-use crate::run::Event;
+use crate::run::{Event, What};
 use crate::schedule::Decision;
 use std::time::Duration;
 
@@ -34,7 +34,13 @@ impl<'a> Story<'a> {
         !self.lowered.is_empty() && !self.seen.contains(&(by, call.path.clone()))
     }
 
-    pub(super) fn answered(&mut self, number: u64, event: &Event, status: Option<u16>) {
+    pub(super) fn answered(&mut self, number: u64, event: &Event) {
+        let What::Answer {
+            status, read_at, ..
+        } = event.what
+        else {
+            return;
+        };
         let lowered = self.lowered.last().copied();
         let Some(call) = self.calls.get_mut(&number) else {
             return;
@@ -44,6 +50,7 @@ impl<'a> Story<'a> {
             n: event.n,
             at: event.at,
             status,
+            read_at,
         });
         let call = &self.calls[&number];
         if let (Some(by), Some(lowered)) = (call.by, lowered)

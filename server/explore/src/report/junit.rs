@@ -84,9 +84,8 @@ fn bounded(report: &Report) -> String {
 
 /// Returns why a property was not judged; `None` if it was.
 fn not_judged(report: &Report, property: Property) -> Option<&'static str> {
-    let only = &report.options.limits.only;
-    if !only.is_empty() && !only.contains(&property) {
-        return Some("only others were asked for");
+    if !report.options.limits.judges(property) {
+        return Some("it was not asked for");
     }
     let mut rows = report.summary.not_judged.iter();
     rows.find(|(one, _)| *one == property).map(|(_, why)| *why)
@@ -185,6 +184,10 @@ mod tests {
                 ("token-back", TestCaseStatus::Skipped { message, .. }) => {
                     let message = message.as_ref().expect("it says why").as_str();
                     assert!(message.ends_with("the contenders have no fencing tokens"));
+                }
+                ("stale-read", TestCaseStatus::Skipped { message, .. }) => {
+                    let message = message.as_ref().expect("it says why").as_str();
+                    assert!(message.ends_with("it was not asked for"));
                 }
                 (_, TestCaseStatus::Success { .. }) => {}
                 (name, other) => panic!("{name}: {other:?}"),

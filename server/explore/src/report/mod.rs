@@ -57,27 +57,28 @@ impl Report {
     #[track_caller]
     pub fn assert_not_broken(&self) {
         let is_judged =
-            !self.is_not_judged() && (self.summary.takeovers > 0 || self.only_watches());
+            !self.is_not_judged() && (self.summary.takeovers > 0 || self.needs_no_takeover());
         assert!(self.broken.is_none() && is_judged, "{self}");
     }
 
     /// Returns whether nobody took over a lock in most of the runs, so that the search proves little. Contenders that only
-    /// watch have no locks.
+    /// watch have no locks, and some properties need none.
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        !self.only_watches() && self.summary.takeovers * 2 < self.summary.tried()
+        !self.needs_no_takeover() && self.summary.takeovers * 2 < self.summary.tried()
     }
 
-    fn only_watches(&self) -> bool {
-        self.lacks(Property::TwoHolders) && !self.lacks(Property::MissedValue)
+    fn needs_no_takeover(&self) -> bool {
+        let only = &self.options.limits.only;
+        let asks_for_others = !only.is_empty() && only.iter().all(|one| !one.is_of_locks());
+        let only_watches = self.lacks(Property::TwoHolders) && !self.lacks(Property::MissedValue);
+        asks_for_others || only_watches
     }
 
     /// Whether a property is not wanted, or no run let it be judged.
     fn lacks(&self, property: Property) -> bool {
-        let only = &self.options.limits.only;
         let mut not_judged = self.summary.not_judged.iter();
-        let is_wanted = only.is_empty() || only.contains(&property);
-        !is_wanted || not_judged.any(|(missing, _)| *missing == property)
+        !self.options.limits.judges(property) || not_judged.any(|(missing, _)| *missing == property)
     }
 
     /// Returns whether nothing was found, and nothing that was wanted could be judged: nobody acquired a lock or watched a key.

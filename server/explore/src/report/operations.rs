@@ -88,6 +88,7 @@ impl<'a> Operations<'a> {
                     call,
                     status,
                     fault,
+                    ..
                 } => {
                     if let Some(number) = by_call.get(call).copied() {
                         let of = &mut found.all[number];

@@ -141,6 +141,7 @@ fn line(
             call,
             status,
             fault,
+            ..
         } => {
             let (by, request) = calls.get(call)?;
             let is_usual = matches!(status, Some(200 | 404)) && fault.is_none();

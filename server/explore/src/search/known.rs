@@ -9,6 +9,9 @@ use crate::action::Action;
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
 
+/// How many reads are answered by a server that has nothing yet, each in a schedule of its own.
+const READS: usize = 6;
+
 /// The requests of a plain run, as the known schedules need them.
 struct Seen<'a> {
     places: &'a [Place],
@@ -76,6 +79,26 @@ pub(super) fn schedules(
     let found = found.chain(of_responses(&seen)).chain(of_watches(&seen));
     let found = found.chain(of_agents(&seen, ttl, lock_delay));
     found.flatten().collect()
+}
+
+/// Returns schedules in which a read with `?stale` is answered by a server that has nothing yet: the last ones that were
+/// seen, before which most has been written.
+pub(super) fn of_reads<'a>(
+    places: &'a [Place],
+    plain: &'a Schedule,
+) -> impl Iterator<Item = Schedule> + 'a {
+    let reads = places
+        .iter()
+        .rev()
+        .filter(|place| place.kind == RequestKind::Read);
+    reads.take(READS).map(|place| {
+        let mut schedule = plain.clone();
+        schedule.decisions.push(Decision {
+            place: *place,
+            action: Action::Empty,
+        });
+        schedule
+    })
 }
 
 /// The agent of the holder, or of one that waits or watches, is lost or late.

@@ -424,6 +424,9 @@ impl Search {
         let (ttl, lock_delay) = self.summary.ttl;
         let (places, plain) = (&self.learned, self.options.plain());
         self.known = known::schedules(places, &plain, ttl, lock_delay);
+        if self.options.limits.judges(Property::StaleRead) {
+            self.known.extend(known::of_reads(places, &plain));
+        }
         // The first are tried first.
         self.known.reverse();
         let draw = Draw::new(places, &plain, ttl, lock_delay);
@@ -500,6 +503,7 @@ mod tests {
         let event = Event {
             n: 1,
             at: 1,
+            index: 0,
             cause: None,
             what: What::Driver { text },
         };

@@ -4,6 +4,7 @@ mod beliefs;
 mod known;
 mod liveness;
 mod locks;
+mod reads;
 mod requests;
 mod runs;
 mod words;

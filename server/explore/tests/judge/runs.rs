@@ -15,7 +15,7 @@
 //!
 //! The outcome of a request is one of `in SECONDS` (answered so much later), `after SECONDS` (applied and answered so much
 //! later), `cut [SECONDS]` (applied, and the connection ends later), `open` (applied, and no answer until the end), `held`
-//! (neither, until the end) and `fails STATUS [SECONDS]` (not applied, answered later).
+//! (neither, until the end), `behind N` (answered by a follower that has applied N changes of keys) and `fails STATUS [SECONDS]` (not applied, answered later).
 
 use std::collections::BTreeMap;
 
@@ -37,6 +37,7 @@ struct Outcome {
     /// `None` for a connection that ends.
     status: Option<u16>,
     is_applied: bool,
+    read_at: Option<u64>,
 }
 
 #[derive(Default)]
@@ -113,11 +114,14 @@ impl Writer {
                 *call = calls[call];
             }
         }
+        let mut index = 0;
         let event = |place: &usize| {
             let Draft { at, cause, what } = &self.drafts[*place];
+            index += u64::from(matches!(what, What::Written { .. } | What::Deleted { .. }));
             Event {
                 n: numbers[place],
                 at: *at,
+                index,
                 cause: cause.map(|cause| numbers[&cause]),
                 what: what.clone(),
             }
@@ -177,9 +181,9 @@ impl Writer {
     }
 
     fn request(&mut self, at: u64, by: Option<u8>, verb: &str, arguments: &[&str]) {
-        let split = arguments
-            .iter()
-            .position(|word| ["in", "after", "cut", "open", "held", "fails"].contains(word));
+        let split = arguments.iter().position(|word| {
+            ["in", "after", "cut", "open", "held", "behind", "fails"].contains(word)
+        });
         let (arguments, outcome) = arguments.split_at(split.unwrap_or(arguments.len()));
         let outcome = outcome_of(at, outcome);
         let target = target(verb, arguments);
@@ -209,6 +213,7 @@ impl Writer {
                 call,
                 status,
                 fault,
+                read_at: outcome.read_at,
             };
             self.add(at, Some(request), answer);
         }
@@ -290,6 +295,7 @@ fn outcome_of(at: u64, words: &[&str]) -> Outcome {
         answered: Some(at),
         status: Some(200),
         is_applied: true,
+        read_at: None,
     };
     match words {
         [] => usual,
@@ -314,6 +320,10 @@ fn outcome_of(at: u64, words: &[&str]) -> Outcome {
         ["held"] => Outcome {
             answered: None,
             is_applied: false,
+            ..usual
+        },
+        ["behind", applied] => Outcome {
+            read_at: Some(applied.parse().expect("a number")),
             ..usual
         },
         ["fails", status, seconds @ ..] => Outcome {

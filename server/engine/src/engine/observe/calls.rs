@@ -168,6 +168,8 @@ struct Call {
     blocked_before: Option<Parked>,
     /// The fault that has hit it.
     fault: Option<String>,
+    /// The index of the last entry that a follower had applied when the request read its state.
+    read_at: Option<Index>,
     /// Whether a fault is to change something as soon as it blocks. Until that is done, it is being handled.
     is_to_change: bool,
     /// Whether another datacenter has passed it on, where it is open, too.
@@ -223,6 +225,7 @@ impl Calls {
             waits_since: None,
             blocked_before: None,
             fault: None,
+            read_at: None,
             is_to_change: false,
             is_passed_on: false,
             looked_at: None,
@@ -272,6 +275,16 @@ impl Calls {
 
     pub(crate) fn take_fault(&mut self, id: CallId) -> Option<String> {
         self.open.get_mut(&id)?.fault.take()
+    }
+
+    pub(crate) fn note_read(&mut self, id: CallId, applied: Index) {
+        if let Some(call) = self.open.get_mut(&id) {
+            call.read_at = Some(applied);
+        }
+    }
+
+    pub(crate) fn read_at(&self, id: CallId) -> Option<Index> {
+        self.open.get(&id)?.read_at
     }
 
     fn set(&mut self, id: CallId, state: CallState) {

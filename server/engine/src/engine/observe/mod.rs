@@ -20,7 +20,7 @@ use crate::history::{CallId, Filter, Happened, History, Interval, Record, Unsafe
 use crate::sync::Next;
 use calls::{Parked, WakeDelay, WakeSignal};
 use proconsul_store::timestamp::Timestamp;
-use proconsul_store::{Key, Subject};
+use proconsul_store::{Index, Key, Subject};
 
 pub use barrier::{BlockedOn, Unmet, WhyUnmet};
 pub use calls::{Blocked, Held};
@@ -268,6 +268,13 @@ impl Engine {
         }
     }
 
+    /// Notes that the current request reads the state of a server that has applied the log up to this entry.
+    pub fn reads_at(&self, applied: Index) {
+        if let Some(call) = self.current_call() {
+            self.lock().calls.note_read(call, applied);
+        }
+    }
+
     /// Runs a part of a request: what it changes follows from the request. A request that is not observed pays nothing.
     pub fn of_call<T>(call: Option<CallId>, part: impl FnOnce() -> T) -> T {
         let _before = call.map(|call| Before(CALL.replace(Some(call))));
@@ -453,6 +460,7 @@ impl State {
             call,
             status,
             fault,
+            read_at: self.calls.read_at(call),
         };
         self.record(now, None, what);
     }

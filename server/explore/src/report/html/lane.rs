@@ -124,7 +124,9 @@ fn draw_rows(
     }
     let found_at = match finding.property {
         Property::SessionsPileUp => sessions + 4.0,
-        Property::BusyLoop | Property::MissedValue | Property::LostUpdate => requests + 12.0,
+        Property::BusyLoop | Property::MissedValue | Property::LostUpdate | Property::StaleRead => {
+            requests + 12.0
+        }
         Property::StaleWrite | Property::ActedAfterLoss => writes + 6.0,
         _ if scene.tells_beliefs => beliefs + 12.0,
         _ => sessions + 4.0,

@@ -166,6 +166,7 @@ impl RecordJson {
                 call,
                 status,
                 fault,
+                read_at: _,
             } => {
                 self.request = Some(call.0);
                 self.status = Some(*status);
