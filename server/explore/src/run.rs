@@ -51,9 +51,6 @@ pub struct Event {
     pub n: u64,
     /// When it happened, in nanoseconds of the server's clock.
     pub at: u64,
-    /// The index of the last entry that the leader had applied.
-    #[serde(default)]
-    pub index: u64,
     /// The number of the event that it follows from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cause: Option<u64>,
@@ -93,7 +90,7 @@ pub enum What {
         status: Option<u16>,
         /// What the schedule did to it.
         fault: Option<String>,
-        /// The index of the last entry that a follower had applied, if the request was answered from its state.
+        /// The number of the last event that the state of a follower shows, if the request was answered from it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         read_at: Option<u64>,
     },
@@ -281,7 +278,6 @@ fn event(record: &Record) -> Option<Event> {
     Some(Event {
         n: record.number,
         at: record.at.as_nanos(),
-        index: record.index.0,
         cause: record.cause,
         what: what(&record.what)?,
     })
@@ -315,7 +311,7 @@ fn what(happened: &Happened) -> Option<What> {
             call: call.0,
             status,
             fault,
-            read_at: read_at.map(|index| index.0),
+            read_at,
         },
         Happened::Blocked { call, .. } => What::Blocked { call: call.0 },
         Happened::KeyWritten { key } => What::Written {

@@ -210,20 +210,13 @@ impl Engine {
 
     /// Answers a read now, and says in which era.
     pub(crate) fn read_in_era<R: Read>(&self, read: &R) -> (Generation, ReadResult<R>) {
-        let (era, applied, rows) = if R::IS_SMALL {
-            self.look(|state, _| {
-                let store = state.seen_by(self.view);
-                (state.era(), store.applied(), read.look(store))
-            })
+        if R::IS_SMALL {
+            self.look(|state, _| (state.era(), read.look(state.seen_by(self.view))))
         } else {
             let (era, store) =
                 self.look(|state, _| (state.era(), state.seen_by(self.view).clone()));
-            (era, store.applied(), read.look(&store))
-        };
-        if self.view.is_some() {
-            self.reads_at(applied);
+            (era, read.look(&store))
         }
-        (era, rows)
     }
 
     /// Returns how many rows a read goes through at most; 0 for a small one.
@@ -248,9 +241,6 @@ impl Engine {
     /// The operations that failed.
     pub fn read_transaction(&self, operations: Vec<TxnOperation>) -> TxnOutcome {
         let (store, now) = self.with_store(|store, now| (store.clone(), now));
-        if self.view.is_some() {
-            self.reads_at(store.applied());
-        }
         let outcome = store.read_transaction(now, operations);
         let took = self.clock.now().since(now);
         self.metrics.add(now, Measured::ReadTransaction, took);
@@ -280,14 +270,26 @@ impl Engine {
     fn look_once(&self, look: &mut dyn FnMut(&State, Timestamp)) {
         self.note_use();
         between_steps();
-        {
+        let mut read_at = None;
+        let mut look = |state: &State, now| {
+            read_at = self.view.map(|_| state.seen_by(self.view).applied());
+            look(state, now);
+        };
+        let is_due = {
             let state = self.state.read();
             let now = self.clock.now();
-            if state.next_due().is_none_or(|due| due > now) {
-                return look(&state, now);
+            let is_due = state.next_due().is_some_and(|due| due <= now);
+            if !is_due {
+                look(&state, now);
             }
+            is_due
+        };
+        if is_due {
+            self.with_state(|state, now| look(state, now));
         }
-        self.with_state(|state, now| look(state, now));
+        if let Some(applied) = read_at {
+            self.reads_at(applied);
+        }
     }
 
     /// Looks at the state, after applying everything that is due.

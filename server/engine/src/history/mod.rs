@@ -70,8 +70,8 @@ pub enum Happened {
         status: Option<u16>,
         /// The fault that hit the request, in words.
         fault: Option<String>,
-        /// The index of the last entry that a follower had applied, if the request was answered from its state.
-        read_at: Option<Index>,
+        /// The number of the last record that the state of a follower shows, if the request was answered from it.
+        read_at: Option<u64>,
     },
     /// A blocking query found nothing new and waits.
     Blocked {
@@ -373,6 +373,14 @@ impl History {
     #[must_use]
     pub fn last(&self) -> u64 {
         self.last
+    }
+
+    /// Returns the number of the last record of what a state shows that has applied the log up to `index`; 0 before the first.
+    #[must_use]
+    pub fn last_at(&self, index: Index) -> u64 {
+        let mut records = self.records.iter().rev();
+        let last = records.find(|record| record.index <= index);
+        last.map_or(0, |record| record.number)
     }
 
     /// Records what happened, and the number of the record that it follows from.

@@ -41,7 +41,7 @@ pub(super) struct Answer {
     pub(super) n: u64,
     pub(super) at: At,
     pub(super) status: u16,
-    /// The index of the last entry that a follower had applied, if the response shows its state.
+    /// The number of the last event that the state of a follower shows, if the response is of that.
     pub(super) read_at: Option<u64>,
 }
 

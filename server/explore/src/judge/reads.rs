@@ -31,17 +31,11 @@ pub(super) fn judge(story: &Story<'_>, findings: &mut Vec<Finding>) {
         let Some(read_at) = answer.read_at.filter(|_| call.is_answered_well()) else {
             continue;
         };
-        // Where all indexes went back, none of before says anything.
-        let mut lowered = story.lowered.iter().rev().map(|moment| moment.n);
-        let since = lowered.find(|n| *n < answer.n).unwrap_or_default();
         let mut changes = changes.iter().rev();
         let missed = changes.find(|change| {
-            change.event.n > since
-                && change.event.index > read_at
-                && shows(call, change.key)
-                && is_known(story, change, call)
+            change.event.n > read_at && shows(call, change.key) && is_known(story, change, call)
         });
-        if let Some(missed) = missed.filter(|_| call.n > since) {
+        if let Some(missed) = missed {
             let text = format!(
                 "{by} read {} as it was before {:?} was {} at {:.3}s",
                 call.target,
@@ -96,7 +90,7 @@ fn is_known(story: &Story<'_>, change: &Change<'_>, read: &Call) -> bool {
         |call: &Call| is_before(call) && call.answer.is_some_and(|answer| answer.status == 200);
     let has_shown = |call: &Call| {
         let is_shown = match call.answer.and_then(|answer| answer.read_at) {
-            Some(read_at) => read_at >= change.event.index,
+            Some(read_at) => read_at >= change.event.n,
             None => call.n > change.event.n,
         };
         is_shown && is_before(call) && call.is_answered_well() && shows(call, change.key)

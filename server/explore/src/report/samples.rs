@@ -47,13 +47,7 @@ impl Pen {
     pub(crate) fn add(&mut self, seconds: f64, cause: Option<u64>, what: What) -> u64 {
         let n = self.events.len() as u64 + 1;
         let at = u64::try_from(Duration::from_secs_f64(seconds).as_nanos()).expect("it is short");
-        self.events.push(Event {
-            n,
-            at,
-            index: 0,
-            cause,
-            what,
-        });
+        self.events.push(Event { n, at, cause, what });
         n
     }
 

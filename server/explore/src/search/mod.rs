@@ -503,7 +503,6 @@ mod tests {
         let event = Event {
             n: 1,
             at: 1,
-            index: 0,
             cause: None,
             what: What::Driver { text },
         };

@@ -72,10 +72,3 @@ fn what_another_read_has_shown_is_not_taken_back() {
     ));
     assert!(is_linearizable(&cut.replace("3 b", "1.5 a get k\n3 b")));
 }
-
-#[test]
-fn indexes_that_have_gone_back_say_nothing() {
-    assert!(is_linearizable(&READ.replace("3 b", "2.5 - lower\n3 b")));
-    // They went back later.
-    assert!(!is_linearizable(&format!("{READ}\n4 - lower")));
-}

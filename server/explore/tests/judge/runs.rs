@@ -107,21 +107,31 @@ impl Writer {
             _ => None,
         };
         let calls: BTreeMap<u64, u64> = order.iter().filter_map(request).zip(1..).collect();
+        let is_change = |what: &What| matches!(what, What::Written { .. } | What::Deleted { .. });
+        let changes = order
+            .iter()
+            .filter(|place| is_change(&self.drafts[**place].what));
+        let changes: Vec<u64> = changes.map(|place| numbers[place]).collect();
         for draft in &mut self.drafts {
+            if let What::Answer {
+                read_at: Some(applied),
+                ..
+            } = &mut draft.what
+            {
+                let next = changes.get(usize::try_from(*applied).expect("few"));
+                *applied = next.map_or(u64::MAX, |next| next - 1);
+            }
             if let What::Request { call, .. } | What::Answer { call, .. } | What::Blocked { call } =
                 &mut draft.what
             {
                 *call = calls[call];
             }
         }
-        let mut index = 0;
         let event = |place: &usize| {
             let Draft { at, cause, what } = &self.drafts[*place];
-            index += u64::from(matches!(what, What::Written { .. } | What::Deleted { .. }));
             Event {
                 n: numbers[place],
                 at: *at,
-                index,
                 cause: cause.map(|cause| numbers[&cause]),
                 what: what.clone(),
             }

@@ -168,8 +168,8 @@ struct Call {
     blocked_before: Option<Parked>,
     /// The fault that has hit it.
     fault: Option<String>,
-    /// The index of the last entry that a follower had applied when the request read its state.
-    read_at: Option<Index>,
+    /// The number of the last record that the state of a follower shows which the request has read.
+    read_at: Option<u64>,
     /// Whether a fault is to change something as soon as it blocks. Until that is done, it is being handled.
     is_to_change: bool,
     /// Whether another datacenter has passed it on, where it is open, too.
@@ -277,13 +277,13 @@ impl Calls {
         self.open.get_mut(&id)?.fault.take()
     }
 
-    pub(crate) fn note_read(&mut self, id: CallId, applied: Index) {
+    pub(crate) fn note_read(&mut self, id: CallId, last: u64) {
         if let Some(call) = self.open.get_mut(&id) {
-            call.read_at = Some(applied);
+            call.read_at = Some(last);
         }
     }
 
-    pub(crate) fn read_at(&self, id: CallId) -> Option<Index> {
+    pub(crate) fn read_at(&self, id: CallId) -> Option<u64> {
         self.open.get(&id)?.read_at
     }
 

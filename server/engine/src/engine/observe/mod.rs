@@ -271,7 +271,9 @@ impl Engine {
     /// Notes that the current request reads the state of a server that has applied the log up to this entry.
     pub fn reads_at(&self, applied: Index) {
         if let Some(call) = self.current_call() {
-            self.lock().calls.note_read(call, applied);
+            let mut state = self.lock();
+            let last = state.history.last_at(applied);
+            state.calls.note_read(call, last);
         }
     }
 
