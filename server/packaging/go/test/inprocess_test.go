@@ -70,11 +70,7 @@ func TestALockIsLostAHundredTimesInAnHour(t *testing.T) {
 	}
 	began := time.Now()
 	second := anHourOfLosses(t)
-	took := time.Since(began)
-	t.Logf("an hour took %v", took)
-	if took > 2*time.Second {
-		t.Errorf("an hour took %v", took)
-	}
+	t.Logf("an hour took %v", time.Since(began))
 	if first != second {
 		t.Errorf("the same seed has another history:\n%s\n%s", first, second)
 	}
