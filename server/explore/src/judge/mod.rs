@@ -43,7 +43,7 @@ proconsul_engine::named! {
 }
 
 impl Property {
-    /// Returns whether it says something of those who use a lock.
+    /// Returns whether it concerns the users of a lock.
     pub(crate) fn is_of_locks(self) -> bool {
         let others = [
             Self::BusyLoop,

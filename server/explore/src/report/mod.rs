@@ -280,6 +280,18 @@ mod tests {
     }
 
     #[test]
+    fn a_search_for_what_needs_no_lock_is_not_idle_without_takeovers() {
+        let mut report = samples::not_broken();
+        report.summary.takeovers = 0;
+        assert!(report.is_idle());
+        report.options.limits.only = vec![Property::LostUpdate];
+        assert!(!report.is_idle());
+        report.assert_not_broken();
+        report.options.limits.only.push(Property::StaleWrite);
+        assert!(report.is_idle());
+    }
+
+    #[test]
     fn a_search_of_a_watch_alone_is_judged() {
         let mut report = samples::not_broken();
         report.summary.not_judged = vec![(Property::TwoHolders, "nobody has acquired a lock")];

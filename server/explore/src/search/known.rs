@@ -9,7 +9,7 @@ use crate::action::Action;
 use crate::contender::Contender;
 use crate::schedule::{Decision, Place, Schedule};
 
-/// How many reads are answered by a server that has nothing yet, each in a schedule of its own.
+/// How many schedules let an empty server answer a read.
 const READS: usize = 6;
 
 /// The requests of a plain run, as the known schedules need them.

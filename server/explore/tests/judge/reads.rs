@@ -10,7 +10,7 @@ const READ: &str = "mute
 2 a put k
 3 b get k?stale behind 1";
 
-/// Judges as somebody who asks for the property.
+/// Judges `stale-read` alone.
 fn findings(text: &str) -> Vec<Finding> {
     let mut limits = Limits::default();
     limits.only = vec![Property::StaleRead];

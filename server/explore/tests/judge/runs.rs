@@ -15,7 +15,8 @@
 //!
 //! The outcome of a request is one of `in SECONDS` (answered so much later), `after SECONDS` (applied and answered so much
 //! later), `cut [SECONDS]` (applied, and the connection ends later), `open` (applied, and no answer until the end), `held`
-//! (neither, until the end), `behind N` (answered by a follower that has applied N changes of keys) and `fails STATUS [SECONDS]` (not applied, answered later).
+//! (neither, until the end), `behind N` (answered by a follower that has applied N changes of keys) and `fails
+//! STATUS [SECONDS]` (not applied, answered later).
 
 use std::collections::BTreeMap;
 

@@ -247,13 +247,6 @@ impl Calls {
         }
     }
 
-    /// Notes that a request waits from `now` on, unless it has waited before.
-    pub(crate) fn begin_to_wait(&mut self, id: CallId, now: Timestamp) {
-        if let Some(call) = self.open.get_mut(&id) {
-            call.waits_since.get_or_insert(now);
-        }
-    }
-
     /// When a request was first blocked or held.
     pub(crate) fn waits_since(&self, id: CallId) -> Option<Timestamp> {
         self.open.get(&id)?.waits_since
@@ -287,21 +280,20 @@ impl Calls {
         self.open.get(&id)?.read_at
     }
 
-    fn set(&mut self, id: CallId, state: CallState) {
-        if let Some(call) = self.open.get_mut(&id) {
-            call.state = state;
-        }
+    /// Sets the state of a request that waits from `now` on. Returns the state before.
+    fn wait(&mut self, id: CallId, now: Timestamp, state: CallState) -> Option<CallState> {
+        let call = self.open.get_mut(&id)?;
+        call.waits_since.get_or_insert(now);
+        Some(std::mem::replace(&mut call.state, state))
     }
 
-    pub(crate) fn park(&mut self, id: CallId, parked: Parked) {
-        self.set(id, CallState::Blocked(parked));
+    pub(crate) fn park(&mut self, id: CallId, now: Timestamp, parked: Parked) {
+        self.wait(id, now, CallState::Blocked(parked));
     }
 
-    pub(crate) fn hold(&mut self, id: CallId, until: Option<Timestamp>) {
-        if let Some(call) = self.open.get_mut(&id)
-            && let CallState::Blocked(parked) =
-                std::mem::replace(&mut call.state, CallState::Held(until))
-        {
+    pub(crate) fn hold(&mut self, id: CallId, now: Timestamp, until: Option<Timestamp>) {
+        let before = self.wait(id, now, CallState::Held(until));
+        if let (Some(CallState::Blocked(parked)), Some(call)) = (before, self.open.get_mut(&id)) {
             call.blocked_before = Some(parked);
         }
     }

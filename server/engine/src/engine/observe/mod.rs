@@ -243,10 +243,7 @@ impl Engine {
     /// Shows the current request as held for as long as the guard lives.
     pub fn stand_still(&self) -> Option<Holding<'_>> {
         let call = self.current_call()?;
-        self.with_state(|state, now| {
-            state.calls.begin_to_wait(call, now);
-            state.calls.hold(call, None);
-        });
+        self.with_state(|state, now| state.calls.hold(call, now, None));
         self.announce();
         self.consider_auto_advance();
         Some(Holding { engine: self, call })
@@ -469,8 +466,8 @@ impl State {
 
     /// Marks a request as held from now on for this long. In one step with its record: whoever sees that finds it held.
     fn hold(&mut self, now: Timestamp, call: CallId, lasts: Option<Duration>, is_frozen: bool) {
-        self.calls.begin_to_wait(call, now);
-        self.calls.hold(call, lasts.map(|lasts| now.plus(lasts)));
+        self.calls
+            .hold(call, now, lasts.map(|lasts| now.plus(lasts)));
         if lasts == Some(Duration::ZERO) {
             return;
         }
@@ -490,8 +487,7 @@ impl State {
             read: parked.read.to_string(),
             min_index: parked.min_index,
         };
-        self.calls.begin_to_wait(call, now);
-        self.calls.park(call, parked);
+        self.calls.park(call, now, parked);
         self.record(now, None, what);
     }
 
