@@ -29,10 +29,10 @@ held! {
     a_blocking_query_wakes
     queries_fall_back
     coordinates_are_of_all_datacenters
-    a_server_that_is_stopped_holds_requests
     a_server_that_is_killed_refuses
     a_killed_datacenter_is_not_forgotten
     a_datacenter_comes_back
+    a_server_that_is_stopped_holds_requests
 }
 
 fn the_datacenters_are_listed(cluster: &Cluster) {
