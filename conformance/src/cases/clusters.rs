@@ -69,6 +69,7 @@ pub const CLAIMS: &[Claim] = &[
         "cluster/errors-of-the-agent-have-no-prefix",
         "cluster.md 1.12.r1",
     ),
+    claim("cluster/rights-say-who-checks-them", "cluster.md 1.12.r2"),
     claim("cluster/an-agent-leaves", "cluster.md 1.37, 1.39"),
     claim("cluster/the-leader-leaves", "cluster.md 3.10"),
     claim("cluster/a-dead-server-is-removed", "cluster.md 2.7"),

@@ -21,14 +21,30 @@ use crate::processes::Started;
 /// An agent: its datacenter, and whether it is a server.
 pub(crate) type Role = (&'static str, bool);
 
+/// Which agents a group of claims needs.
+#[derive(Clone, Copy)]
+pub(crate) struct Agents {
+    pub(crate) roles: &'static [Role],
+    /// Whether they look at tokens. What no rule denies is allowed.
+    pub(crate) has_acls: bool,
+}
+
 /// One datacenter of three servers and a client agent.
-pub(crate) const ONE: [Role; 4] = [("dc1", true), ("dc1", true), ("dc1", true), ("dc1", false)];
+pub(crate) const ONE: Agents = Agents {
+    roles: &[("dc1", true), ("dc1", true), ("dc1", true), ("dc1", false)],
+    has_acls: false,
+};
 /// How many agents that has.
-pub(crate) const AGENTS: usize = ONE.len();
+pub(crate) const AGENTS: usize = ONE.roles.len();
 /// The number of its client agent.
 pub(crate) const CLIENT: usize = 3;
 /// A datacenter of a server and a client agent, and another of a server.
-pub(crate) const TWO: [Role; 3] = [("dc1", true), ("dc1", false), ("dc2", true)];
+pub(crate) const TWO: Agents = Agents {
+    roles: &[("dc1", true), ("dc1", false), ("dc2", true)],
+    has_acls: false,
+};
+/// The token that may do everything, where tokens are looked at.
+pub(crate) const MANAGEMENT: &str = "11111111-1111-1111-1111-111111111111";
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// How often real agents are started until they come up.
 const ATTEMPTS: usize = 3;
@@ -79,7 +95,8 @@ fn own_address() -> Ipv4Addr {
 
 impl Cluster {
     /// Ours, whose time passes as it does for everybody.
-    pub(crate) fn own(roles: &'static [Role]) -> Self {
+    pub(crate) fn own(agents: Agents) -> Self {
+        let Agents { roles, has_acls } = agents;
         let in_first = |is_server| {
             roles
                 .iter()
@@ -92,6 +109,8 @@ impl Cluster {
             ..Config::default()
         };
         config.dns.listeners = vec![(own, 0).into()];
+        config.acl.enabled = has_acls;
+        config.acl.tokens.initial_management = MANAGEMENT.to_owned();
         let builder = Server::builder().config(config).version(Version::V1_8_7);
         let mut builder = builder.agents_and_clients(in_first(true), in_first(false));
         if roles.iter().any(|(datacenter, _)| *datacenter == "dc2") {
@@ -126,10 +145,11 @@ impl Cluster {
 
     /// Real ones, at 127.0.0.1 and so on, or each in its own network. Returns when they have leaders and know each other. They are
     /// started again if another process takes one of their ports.
-    pub(crate) fn real(binary: &Path, roles: &'static [Role], network: Option<&Network>) -> Self {
+    pub(crate) fn real(binary: &Path, agents: Agents, network: Option<&Network>) -> Self {
+        let roles = agents.roles;
         let mut logs = String::new();
         for _ in 0..ATTEMPTS {
-            let cluster = Self::started(binary, roles, network.cloned());
+            let cluster = Self::started(binary, agents, network.cloned());
             let all_known = cluster.comes(COMES_UP, || {
                 ["dc1", "dc2"].iter().all(|datacenter| {
                     let count = roles.iter().filter(|(of, _)| of == datacenter).count();
@@ -153,8 +173,9 @@ impl Cluster {
         panic!("the agents do not come up:\n{logs}");
     }
 
-    fn started(binary: &Path, roles: &'static [Role], network: Option<Network>) -> Self {
-        let started = Started::new(binary, roles, network);
+    fn started(binary: &Path, agents: Agents, network: Option<Network>) -> Self {
+        let roles = agents.roles;
+        let started = Started::new(binary, agents, network);
         let address = |agent| {
             let address = Address::parse(&started.http(agent).to_string());
             address.expect("it is an address")

@@ -30,6 +30,15 @@ fn errors_say_who_passed_them_on(cluster: &Cluster) {
             CLIENT => assert!((1..=2).contains(&hops), "{}", cluster.name),
             _ => assert_eq!(hops, 1, "{}: agent {agent}", cluster.name),
         }
+        // No server asks the leader.
+        let stale = text(&cluster.get(agent, "/v1/session/info/x?stale"));
+        let hops = stale.matches("rpc error making call: ").count();
+        assert_eq!(
+            hops,
+            usize::from(agent == CLIENT),
+            "{}: {stale}",
+            cluster.name
+        );
         let gone = "/v1/session/renew/adf4238a-882b-9ddc-4a9d-5b6758e4159e";
         let own = text(&cluster.put(agent, gone, ""));
         assert!(own.starts_with("Session id '"), "{}: {own}", cluster.name);

@@ -222,6 +222,14 @@ fn what_needs_no_leader(cluster: &Cluster, agent: usize) {
         header(&reads, "X-Consul-KnownLeader").as_deref(),
         Some("false")
     );
+    // The cache asks the server itself.
+    let cached = cluster.get(agent, "/v1/health/service/consul?cached");
+    let leader = header(&cached, "X-Consul-KnownLeader");
+    assert_eq!(
+        (cached.status, leader.as_deref()),
+        (200, Some("false")),
+        "{name}"
+    );
     let own = text(&cluster.get(agent, "/v1/agent/self"));
     assert!(own.contains(r#""leader_addr":"""#), "{name}");
     let node = format!("{}.node.consul", cluster.node(agent));

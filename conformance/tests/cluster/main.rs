@@ -1,6 +1,7 @@
 //! Three real servers of 1.8.7 with a client agent, two real datacenters, and ours: each claim about several agents is held against
 //! both, in one run.
 
+mod acls;
 mod agents;
 mod away;
 mod cut;
@@ -15,7 +16,7 @@ mod together;
 use std::path::PathBuf;
 use std::thread;
 
-use agents::{Cluster, ONE, Role, TWO};
+use agents::{Agents, Cluster, ONE, TWO};
 use network::Network;
 use proconsul_conformance::cases::clusters::{AREAS, CLAIMS};
 use proconsul_conformance::report::left_out;
@@ -26,34 +27,42 @@ type Held = (&'static str, fn(&mut Cluster));
 
 /// Claims that are held one after the other, because the later ones need what the earlier ones leave.
 struct Group {
-    agents: &'static [Role],
+    agents: Agents,
     /// How many random operations are played on both first.
     operations: usize,
     claims: &'static [&'static [Held]],
 }
 
 const TOGETHER: Group = Group {
-    agents: &ONE,
+    agents: ONE,
     operations: 3_000,
     claims: &[together::HELD, errors::HELD, away::HELD],
 };
+const ACLS: Group = Group {
+    agents: Agents {
+        has_acls: true,
+        ..ONE
+    },
+    operations: 0,
+    claims: &[acls::HELD],
+};
 const LOST: Group = Group {
-    agents: &ONE,
+    agents: ONE,
     operations: 0,
     claims: &[lost::HELD],
 };
 const SILENT: Group = Group {
-    agents: &ONE,
+    agents: ONE,
     operations: 0,
     claims: &[silent::HELD],
 };
 const CUT: Group = Group {
-    agents: &ONE,
+    agents: ONE,
     operations: 0,
     claims: &[cut::HELD],
 };
 const DATACENTERS: Group = Group {
-    agents: &TWO,
+    agents: TWO,
     operations: 0,
     claims: &[datacenters::HELD],
 };
@@ -106,7 +115,7 @@ impl Group {
 
 #[test]
 fn each_claim_is_held() {
-    let groups = [TOGETHER, LOST, SILENT, CUT, DATACENTERS];
+    let groups = [TOGETHER, ACLS, LOST, SILENT, CUT, DATACENTERS];
     let mut held: Vec<_> = groups
         .iter()
         .flat_map(|group| group.claims.concat())
@@ -127,6 +136,11 @@ fn each_claim_is_held() {
 #[test]
 fn agents_that_are_well_or_away() {
     TOGETHER.hold_at_loopback();
+}
+
+#[test]
+fn agents_that_check_rights() {
+    ACLS.hold_at_loopback();
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::agents::Role;
+use crate::agents::{Agents, MANAGEMENT, Role};
 use crate::network::Network;
 
 /// What real agents are started with.
@@ -16,6 +16,7 @@ pub(crate) struct Started {
     /// For HTTP, DNS, RPC, gossip, and gossip between datacenters, at each address.
     ports: [u16; 5],
     roles: &'static [Role],
+    has_acls: bool,
     network: Option<Network>,
 }
 
@@ -26,7 +27,8 @@ impl Drop for Started {
 }
 
 impl Started {
-    pub(crate) fn new(binary: &Path, roles: &'static [Role], network: Option<Network>) -> Self {
+    pub(crate) fn new(binary: &Path, agents: Agents, network: Option<Network>) -> Self {
+        let Agents { roles, has_acls } = agents;
         static CLUSTERS: AtomicUsize = AtomicUsize::new(0);
         let (process, number) = (std::process::id(), CLUSTERS.fetch_add(1, Ordering::Relaxed));
         let name = format!("proconsul-cluster-{process}-{number}");
@@ -41,6 +43,7 @@ impl Started {
             directory: std::env::temp_dir().join(name),
             ports,
             roles,
+            has_acls,
             network,
         }
     }
@@ -90,9 +93,13 @@ impl Started {
         let wan = if other.is_some() { i32::from(wan) } else { -1 };
         let data = self.directory.join(agent.to_string());
         std::fs::create_dir_all(&data).expect("a directory for its data");
+        let acls = match self.has_acls {
+            true => format!(r#"acl {{ enabled = true tokens {{ master = "{MANAGEMENT}" }} }}"#),
+            false => String::new(),
+        };
         let settings = format!(
             "ports {{ http = {http} dns = {dns} server = {server} serf_lan = {serf} serf_wan = {wan} }} \
-         performance {{ raft_multiplier = 1 }} autopilot {{ cleanup_dead_servers = false }}"
+         performance {{ raft_multiplier = 1 }} autopilot {{ cleanup_dead_servers = false }} {acls}"
         );
         let mut command = match &self.network {
             Some(network) => network.command(agent, &self.binary),

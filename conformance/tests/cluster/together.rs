@@ -490,19 +490,24 @@ fn events_reach_all_agents(cluster: &Cluster) {
     }
 }
 
-/// By each agent for itself.
+/// By each agent for itself, for default reads and stale ones.
 fn health_is_cached(cluster: &Cluster) {
-    let [follower, _] = cluster.followers();
-    let shown = || {
-        let health = cluster.get(follower, "/v1/health/service/consul?cached");
-        assert_eq!(
-            header(&health, "X-Consul-Effective-Consistency").as_deref(),
-            Some("leader")
-        );
-        header(&health, "X-Cache")
-    };
-    assert_eq!(shown().as_deref(), Some("MISS"), "{}", cluster.name);
-    assert_eq!(shown().as_deref(), Some("HIT"), "{}", cluster.name);
+    let [follower, other] = cluster.followers();
+    for agent in [cluster.leader(), follower, CLIENT, other] {
+        // Whose read is the first one.
+        let is_stale = agent == other;
+        for (is_stale, cache) in [(is_stale, "MISS"), (is_stale, "HIT"), (!is_stale, "HIT")] {
+            let (query, consistency) = match is_stale {
+                true => ("?cached&stale", "stale"),
+                false => ("?cached", "leader"),
+            };
+            let health = cluster.get(agent, &format!("/v1/health/service/consul{query}"));
+            let shown = ["X-Consul-Effective-Consistency", "X-Cache"]
+                .map(|name| header(&health, name).unwrap_or_default());
+            let name = cluster.name;
+            assert_eq!(shown, [consistency, cache], "{name}: agent {agent}");
+        }
+    }
 }
 
 /// Who reads from one server after the other sees an older state now and then, but never with default reads.

@@ -45,7 +45,7 @@ failures! {
     /// The event has a filter for tags but none for services.
     tag_without_service() => 500 Direct, "Cannot provide tag filter without service filter";
     /// The event is larger than a gossip message.
-    event_too_large() => 500 Direct, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
+    event_too_large() => 500 DirectOfServer, "1 error occurred:\n\t* error broadcasting event to segment \"\": \
         user event exceeds configured limit of 512 bytes before encoding\n\n";
     /// The payload is too large (since 1.22).
     payload_too_large(length: u64) => 413, format!(
@@ -86,7 +86,7 @@ pub(crate) async fn fire(mut request: Request) -> Result<Reply, Failure> {
         }
     }
     let datacenter = request.check_datacenter();
-    datacenter.map_err(|failure| failure.of_kind(FailureKind::Direct))?;
+    datacenter.map_err(|failure| failure.of_kind(FailureKind::DirectOfServer))?;
     let payload = request.read_whole().await;
     if let Some(failure) = payload.failure {
         return Err(Failure::unreadable_body(&failure));
@@ -122,7 +122,7 @@ fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
     let name = String::from_utf8_lossy(name);
     let checked = rights.check_silently(Question::write(Resource::Event, &name));
     checked.map_err(|failure| match request.has(Behaviour::AclDeniedText) {
-        true => failure,
+        true => failure.of_kind(FailureKind::OfServer),
         false => failure.of_kind(FailureKind::Direct),
     })
 }
@@ -130,7 +130,7 @@ fn may_fire(request: &Request, name: &[u8]) -> Result<(), Failure> {
 /// Returns the error of an unknown token, which is no 403 here.
 fn unknown_token(mut failure: Failure) -> Failure {
     failure.status = StatusCode::INTERNAL_SERVER_ERROR;
-    failure.of_kind(FailureKind::Direct)
+    failure.of_kind(FailureKind::DirectOfServer)
 }
 
 fn message_length(event: &NewEvent) -> usize {

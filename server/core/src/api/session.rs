@@ -176,7 +176,7 @@ pub(crate) async fn create(mut request: Request) -> Result<Reply, Failure> {
 
 /// Reads the body. Consul ignores a chunked one (session.md trap 8).
 async fn read_body(request: &mut Request) -> Result<CreateBody, Failure> {
-    let mut body = CreateBody::defaults(request.asked.node_name.clone());
+    let mut body = CreateBody::defaults(request.asked.config.node_name.clone());
     if request.content_length().is_some_and(|length| length > 0) {
         let sent = request.read_whole().await;
         let rules = request.decoding(UnknownFields::Accepted);

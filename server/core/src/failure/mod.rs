@@ -33,7 +33,7 @@ pub(crate) enum FailureKind {
     OfServer,
     /// The handler returns the error, which the leader makes. It has a status other than 500.
     OfLeader,
-    /// The handler returns the leader's error as an answer of 400, with words before it in releases before 1.13.
+    /// The handler returns the leader's error with words before it: those of an answer of 400 in releases before 1.13.
     Wrapped,
     /// The handler knows the leader's error by its whole text: one that is passed on is 500 (cluster.md 1.12.r1).
     Compared,
@@ -41,6 +41,8 @@ pub(crate) enum FailureKind {
     Logged,
     /// The handler writes the error itself. Its text never gets the prefix of 1.12, and its type is guessed.
     Direct,
+    /// The handler writes the error itself, which the first server makes that is asked, whoever leads.
+    DirectOfServer,
     /// Consul has the endpoint, and this server does not emulate it.
     NotEmulated,
     /// No answer: the connection is closed, as Consul closes it when a handler panics.
@@ -201,9 +203,11 @@ impl Failure {
     /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
     pub(crate) fn passed_on(mut self) -> Self {
         if self.is_of_leader() {
-            // The agent puts `Bad request: ` before the text of its leader.
-            let is_wrapped = self.text.starts_with(BAD_REQUEST);
-            let place = if is_wrapped { BAD_REQUEST.len() } else { 0 };
+            // What the agent puts before the text of its leader.
+            let words = [BAD_REQUEST, DENIED].into_iter();
+            let wrapped = words
+                .filter(|words| self.kind == FailureKind::Wrapped && self.text.starts_with(words));
+            let place = wrapped.map(str::len).sum();
             self.text.insert_str(place, "rpc error making call: ");
         }
         if self.kind == FailureKind::Compared {
@@ -215,13 +219,22 @@ impl Failure {
     /// Whether the leader makes the error, and not the agent that is asked.
     pub(crate) fn is_of_leader(&self) -> bool {
         match self.kind {
-            FailureKind::Returned => self.status == StatusCode::INTERNAL_SERVER_ERROR,
+            FailureKind::Returned => matches!(
+                self.status,
+                StatusCode::INTERNAL_SERVER_ERROR | StatusCode::FORBIDDEN
+            ),
             FailureKind::OfServer
+            | FailureKind::DirectOfServer
             | FailureKind::OfLeader
             | FailureKind::Wrapped
             | FailureKind::Compared => true,
             _ => false,
         }
+    }
+
+    /// Whether the handler writes the error itself.
+    pub(crate) fn is_direct(&self) -> bool {
+        matches!(self.kind, FailureKind::Direct | FailureKind::DirectOfServer)
     }
 
     /// Whether there is no text.
@@ -258,7 +271,7 @@ impl Failure {
         let returns_all = version.has(Behaviour::HttpBadRequestPrefix)
             || version.has(Behaviour::HttpNamespaceErrorUnprefixed);
         match self.kind {
-            FailureKind::Direct | FailureKind::NotEmulated => false,
+            FailureKind::Direct | FailureKind::DirectOfServer | FailureKind::NotEmulated => false,
             FailureKind::Logged | FailureKind::Wrapped => true,
             FailureKind::Returned
             | FailureKind::Local
@@ -279,7 +292,7 @@ impl Failure {
     /// Returns the text of the answer, with the prefix that 1.12 adds to texts of status 400.
     pub(crate) fn text(&self, version: Version) -> String {
         let prefixes = version.has(Behaviour::HttpBadRequestPrefix);
-        if prefixes && self.status == StatusCode::BAD_REQUEST && self.kind != FailureKind::Direct {
+        if prefixes && self.status == StatusCode::BAD_REQUEST && !self.is_direct() {
             prefixed(&self.text)
         } else {
             self.text.clone()
@@ -289,6 +302,8 @@ impl Failure {
 
 /// What stands before the text of an error that is marked as the client's.
 const BAD_REQUEST: &str = "Bad request: ";
+/// What stands before the text of a refused bootstrap.
+const DENIED: &str = "Permission denied: ";
 
 fn prefixed(text: &str) -> String {
     format!("{BAD_REQUEST}{text}")

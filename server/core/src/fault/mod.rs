@@ -6,6 +6,7 @@ pub(crate) mod datacenter;
 pub(crate) mod dns;
 mod hold;
 pub(crate) mod leader;
+mod origin;
 
 use std::net::IpAddr;
 use std::pin::pin;
@@ -20,10 +21,11 @@ use proconsul_h1::Ending;
 use crate::Context;
 use crate::api::txn::only_reads;
 use crate::control::Controls;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::fault::hold::{
     Interruption, in_flight, unless_interrupted, until_it_may_go_on, until_link_is_up,
 };
+use crate::fault::origin::passed_on;
 use crate::pipeline::context::datacenters::Datacenter;
 use crate::reply::body::{ApiAnswer, ReplyBody};
 use crate::reply::{self, Reply, header};
@@ -99,7 +101,7 @@ impl<'a> Seen<'a> {
         Self {
             method: request.method.clone(),
             path,
-            is_stale: says_stale && is_read,
+            is_stale: is_read && (says_stale || request.reads_into_cache()),
             client: request.peer,
             agent: request.context.agent,
             elsewhere: request.other_datacenter(),
@@ -263,30 +265,6 @@ pub(crate) async fn handle_without_faults(
         open,
         ..reply.into()
     }
-}
-
-/// Marks the error of a leader that is not the agent that was asked.
-fn passed_on(
-    context: &Context,
-    seen: &Seen<'_>,
-    reply: Result<Reply, Failure>,
-) -> Result<Reply, Failure> {
-    reply.map_err(|failure| {
-        let is_of_server = seen.elsewhere.is_some() || failure.kind == FailureKind::OfServer;
-        let is_own = match is_of_server {
-            true => context.config.server || context.is_lone(),
-            false => {
-                context.is_lone()
-                    || seen.is_stale
-                    || context.engine.cluster().leader() == Some(context.agent)
-                    || seen.is_for_agent()
-            }
-        };
-        match is_own {
-            true => failure,
-            false => failure.passed_on(),
-        }
-    })
 }
 
 /// Lets a stale read see what the server has applied that it came to. Returns the number of that server.

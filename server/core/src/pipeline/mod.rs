@@ -211,7 +211,7 @@ fn to_endpoint(
     };
     let request = Request {
         context: Arc::clone(context),
-        asked: Arc::clone(&context.config),
+        asked: Arc::clone(context),
         peer: peer.map(|peer| peer.ip()),
         is_in_flight: false,
         method: head.method,

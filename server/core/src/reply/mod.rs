@@ -15,7 +15,7 @@ use proconsul_h1::{Ending, Headers, ResponseBody as _};
 use serde::Serialize;
 
 use crate::Context;
-use crate::failure::{Failure, FailureKind};
+use crate::failure::Failure;
 use crate::reply::body::{ApiAnswer, LogBody, MetricsBody, ReplyBody};
 use crate::reply::header::{BINARY, JSON, JSON_UTF_8, TEXT, guessed_type, number};
 use crate::reply::list::JsonList;
@@ -35,6 +35,7 @@ const DEFAULT_ACL_POLICY: HeaderName = HeaderName::from_static("x-consul-default
 const TRANSLATE_ADDRESSES: HeaderName = HeaderName::from_static("x-consul-translate-addresses");
 
 const BY_ENCODING: HeaderValue = HeaderValue::from_static("Accept-Encoding");
+const STREAMING: HeaderValue = HeaderValue::from_static("streaming");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 const ZERO: HeaderValue = HeaderValue::from_static("0");
 
@@ -149,8 +150,8 @@ impl Reply {
     /// Returns the answer to a failed request.
     pub(crate) fn failure(failure: &Failure, version: Version) -> Self {
         let text = failure.text(version);
-        let type_was_guessed = failure.kind == FailureKind::Direct
-            || !version.has(Behaviour::HttpErrorContentTypeFirst);
+        let type_was_guessed =
+            failure.is_direct() || !version.has(Behaviour::HttpErrorContentTypeFirst);
         Self {
             content_type: Some(if type_was_guessed {
                 guessed_type(text.as_bytes())
@@ -190,7 +191,7 @@ impl Reply {
     pub(crate) fn streamed(mut self) -> Self {
         for (name, value) in &mut self.headers {
             if *name == QUERY_BACKEND {
-                *value = HeaderValue::from_static("streaming");
+                *value = STREAMING;
             }
         }
         self.without_leader()
@@ -267,8 +268,10 @@ fn backend(context: &Context) -> Option<Header> {
     is_shown.then_some((QUERY_BACKEND, backend))
 }
 
-/// Replaces the values of headers that a fault falsifies. Headers that the answer lacks are not added.
+/// Replaces the values of headers that a fault falsifies. Headers that the answer lacks are not added. The streaming backend
+/// knows nothing of the last contact.
 pub(crate) fn show(shown: Shown, headers: &mut [Header]) {
+    let is_streamed = headers.contains(&(QUERY_BACKEND, STREAMING));
     for (name, value) in headers {
         if *name == INDEX
             && let Some(reported) = shown.index
@@ -278,6 +281,7 @@ pub(crate) fn show(shown: Shown, headers: &mut [Header]) {
         } else if *name == KNOWN_LEADER && shown.leader_unknown {
             *value = HeaderValue::from_static("false");
         } else if *name == LAST_CONTACT
+            && !is_streamed
             && let Some(contact) = shown.last_contact
         {
             let milliseconds = u64::try_from(contact.as_millis()).unwrap_or(u64::MAX);

@@ -25,6 +25,17 @@ const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
 const CACHE: HeaderName = HeaderName::from_static("x-cache");
 
+/// The reads that the agent's cache answers from what any server has, beside executions of prepared queries.
+const CACHED: [&str; 7] = [
+    "/v1/catalog/services",
+    "/v1/catalog/service/",
+    "/v1/catalog/connect/",
+    "/v1/health/service/",
+    "/v1/health/connect/",
+    "/v1/health/ingress/",
+    "/v1/discovery-chain/",
+];
+
 /// What the cache has for a read.
 pub(crate) struct Cached(Source);
 
@@ -41,6 +52,15 @@ impl Request {
     /// Whether the request asks for the cache, and gets it.
     pub(crate) fn wants_cache(&self) -> bool {
         self.query.has("cached") && self.context.config.use_cache
+    }
+
+    /// Whether the agent's cache answers the request, which reads from any server (cluster.md 1.8).
+    pub(crate) fn reads_into_cache(&self) -> bool {
+        let is_cached = match self.route {
+            "/v1/query/" => self.rest.ends_with(b"/execute"),
+            route => CACHED.contains(&route),
+        };
+        is_cached && self.wants_cache()
     }
 
     /// Returns what the cache has for a read that it refreshes, and the options with which to read: a wait in the cache
@@ -111,7 +131,7 @@ impl Request {
         has_read: bool,
     ) -> (ReadOptions, Cached) {
         let key = self.cache_key(parts);
-        let is_there = has_read || self.context.cache.find(&key, self.moment()).is_some();
+        let is_there = has_read || self.asked.cache.find(&key, self.moment()).is_some();
         let waits = options.wait.as_mut().is_some_and(|wait| {
             wait.is_exact = true;
             wait.limit = self.asked_wait().ok().flatten().unwrap_or(ENDLESS);
@@ -129,7 +149,7 @@ impl Request {
     /// Returns an entry that is not refreshed, if it is young enough for the client.
     pub(crate) fn kept<T: Any + Send + Sync>(&self, key: &str) -> Option<(Arc<T>, Cached)> {
         let oldest = self.oldest_wanted().ok()?;
-        let Found { age, value } = self.context.cache.find(key, self.moment())?;
+        let Found { age, value } = self.asked.cache.find(key, self.moment())?;
         let is_young = oldest.is_none_or(|oldest| age <= oldest && !oldest.is_zero());
         let value = value?.downcast().ok().filter(|_| is_young)?;
         Some((value, Cached(Source::Hit(age))))
@@ -137,7 +157,8 @@ impl Request {
 
     /// Returns the key of an entry: the endpoint, what distinguishes its reads, and the token as it is spelled.
     pub(crate) fn cache_key(&self, read: &impl Debug) -> String {
-        format!("{} {read:?} {:?}", self.route, self.secret())
+        let datacenter = &self.context.config.datacenter;
+        format!("{datacenter} {} {read:?} {:?}", self.route, self.secret())
     }
 
     fn moment(&self) -> Moment {
@@ -201,8 +222,7 @@ impl Cached {
                 "HIT"
             }
             Source::Miss(key, value) => {
-                let cache = &request.context.cache;
-                cache.keep(key, request.moment(), value);
+                request.asked.cache.keep(key, request.moment(), value);
                 "MISS"
             }
         };

@@ -16,7 +16,6 @@ use proconsul_h1::{BodyFailure, Headers, Incoming, ReadBody};
 use crate::Context;
 use crate::auth::route_rights::Ask;
 use crate::failure::Failure;
-use proconsul_config::Config;
 use proconsul_engine::aside::{MANY_BYTES, MANY_ROWS, leave};
 use proconsul_engine::blocking::Wait;
 use proconsul_gocompat::json::context::{DecodeOptions, UnknownFields};
@@ -56,8 +55,8 @@ const PARTITION: Tenancy = Tenancy {
 /// A request whose path and query have been read.
 pub(crate) struct Request {
     pub(crate) context: Arc<Context>,
-    /// The configuration of the agent that the client asked, in whatever datacenter the request is handled.
-    pub(crate) asked: Arc<Config>,
+    /// The agent that the client asked, whichever server of whatever datacenter handles the request.
+    pub(crate) asked: Arc<Context>,
     /// The address of the client; `None` for a Unix socket.
     pub(crate) peer: Option<IpAddr>,
     /// Whether it was in flight while a lock-delay began: its acquire has passed the check already.

@@ -35,9 +35,9 @@ pub enum Effect {
     ChangeAcls(AclChange),
     /// `X-Consul-Index` is not the true one.
     ReportIndex(ReportedIndex),
-    /// Reads that take what any server knows (`?stale`) see the state that a checkpoint stood for when the rule was
-    /// installed. That never changes, not by itself as time passes, and not when the checkpoint is deleted or taken
-    /// anew.
+    /// Reads that take what any server knows (`?stale`, or an agent's cache by `?cached`) see the state that a checkpoint
+    /// stood for when the rule was installed. That never changes, not by itself as time passes, and not when the
+    /// checkpoint is deleted or taken anew.
     ReadFrom {
         /// Its name.
         checkpoint: String,

@@ -58,7 +58,7 @@ pub struct Asked<'a> {
     pub agent: usize,
     /// Returns the values of a header.
     pub header: &'a dyn Fn(&str) -> Option<String>,
-    /// Whether it is a read that any server may answer (`?stale`).
+    /// Whether it is a read that any server may answer (`?stale`, or an agent's cache by `?cached`).
     pub is_stale: bool,
 }
 

@@ -16,10 +16,12 @@ failures! {
     missing_object(what: &str) => 404 Direct, format!("Requested {what} does not exist: ACL not found");
     /// The object to delete is missing; `what` is its kind.
     nothing_to_delete(what: &str) => 404 Direct, format!("Cannot find {what} to delete");
-    /// The policy or token of a read is missing; `why` says more in later releases.
+    /// The policy or token of a read is missing, which the agent says.
+    nothing_found() => 403 Local, "ACL not found";
+    /// The token is missing, which the leader says; `why` says more in later releases.
     missing_token(why: &str) => 403, format!("{why}ACL not found");
     /// ACLs were bootstrapped at an index.
-    bootstrap_over(index: u64) => 403,
+    bootstrap_over(index: u64) => 403 Wrapped,
         format!("Permission denied: ACL bootstrap no longer allowed (reset index: {index})");
     /// The secret of a bootstrap is no UUID.
     bootstrap_secret() => 500, "uuid string is wrong length";

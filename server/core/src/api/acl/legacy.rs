@@ -1,6 +1,6 @@
 //! The endpoints of the old system, before 1.11: tokens with rules of their own (acl.md 8.5.r3).
 
-use super::failure::{missing_token, refused};
+use super::failure::{nothing_found, refused};
 use crate::api::acl::objects;
 use crate::auth::ROOTS;
 use crate::failure::{Failure, failures};
@@ -28,9 +28,9 @@ failures! {
     /// The token to delete is the anonymous one.
     anonymous_undeleted() => 403, "Permission denied: Cannot delete anonymous token";
     /// The token to clone is unknown, or not one of the old system.
-    nothing_to_clone() => 403, "Permission denied";
+    nothing_to_clone() => 403 Local, "Permission denied";
     /// The token whose rules are to be translated has none of its own.
-    no_rules() => 500, "The specified token does not have any rules set";
+    no_rules() => 500 Local, "The specified token does not have any rules set";
 }
 
 go_struct! {
@@ -216,7 +216,7 @@ pub(super) async fn translate_token(request: &Request) -> Result<Reply, Failure>
     request.check_datacenter_of_read()?;
     let answer = objects::read(request, &AclInfo::<TokenRow>::new(accessor), options).await?;
     let shown = answer.rows.filter(|shown| !shown.row.is_expired);
-    let shown = shown.ok_or_else(|| missing_token(""));
+    let shown = shown.ok_or_else(nothing_found);
     let rules = shown.and_then(|shown| {
         let rules = shown.row.old_rules().map(str::to_owned);
         rules.ok_or_else(no_rules)

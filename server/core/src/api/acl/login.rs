@@ -4,7 +4,7 @@ use super::failure::refused;
 use crate::api::acl::objects::token::{made_ids, written};
 use crate::auth::permission_denied;
 use crate::body::enterprise::with_edition;
-use crate::failure::{Failure, failures, quoted};
+use crate::failure::{Failure, FailureKind, failures, quoted};
 use crate::reply::Reply;
 use crate::request::Request;
 use proconsul_acl::login::{self, LoginFlaw, Settings};
@@ -176,6 +176,11 @@ pub(super) fn logout(request: &Request) -> Result<Reply, Failure> {
         } else {
             unknown_token()
         }
+    };
+    // Without a token, the agent says so itself.
+    let unknown = || match secret.is_empty() {
+        true => unknown().of_kind(FailureKind::Local),
+        false => unknown(),
     };
     let token = identity.rows.ok_or_else(unknown)?.token;
     if token.auth_method.is_empty() {

@@ -38,6 +38,7 @@ pub(crate) async fn queries(request: Request) -> Result<Reply, Failure> {
         return create(request).await;
     }
     let options = request.read_options()?;
+    request.check_datacenter_of_read()?;
     request.rights_of_read()?;
     let answer = read(&request, &PreparedQueryList, options).await?;
     let rights = rights::visible(&request, answer)?;

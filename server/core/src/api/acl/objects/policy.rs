@@ -81,7 +81,7 @@ where
         if request.has(Behaviour::AclMissing404) {
             return objects::nothing(request, "policy", answer.index);
         }
-        let failure = failure::missing_token("");
+        let failure = failure::nothing_found();
         return Err(failure.of_answer(&request.context, answer.index));
     };
     let policy = Policy::new(&shown, request.version());

@@ -163,7 +163,7 @@ fn found(
         return Err(if request.has(Behaviour::AclTokenMissingText) {
             failure::missing_token(why).of_read(context)
         } else {
-            failure::missing_token("").of_answer(context, answer.index)
+            failure::nothing_found().of_answer(context, answer.index)
         });
     };
     let expanded = expanded(request, &shown);
