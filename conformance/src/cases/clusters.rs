@@ -129,6 +129,10 @@ pub const CLAIMS: &[Claim] = &[
         "datacenter/registrations-and-events-go-there",
         "cluster.md 5.8, 5.9",
     ),
+    claim(
+        "datacenter/writes-are-of-the-own-datacenter",
+        "cluster.md 5.33",
+    ),
     claim("datacenter/names-are-of-a-datacenter", "cluster.md 5.14"),
     claim(
         "datacenter/the-keyring-is-of-all-datacenters",

@@ -41,7 +41,7 @@ pub(crate) const CLIENT: usize = 3;
 /// A datacenter of a server and a client agent, and another of a server.
 pub(crate) const TWO: Agents = Agents {
     roles: &[("dc1", true), ("dc1", false), ("dc2", true)],
-    has_acls: false,
+    has_acls: true,
 };
 /// The token that may do everything, where tokens are looked at.
 pub(crate) const MANAGEMENT: &str = "11111111-1111-1111-1111-111111111111";

@@ -4,7 +4,10 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 
+use super::origin::is_bare;
 use super::{Outcome, Seen, handle_with_faults, handle_without_faults};
+use http::Method;
+
 use crate::Context;
 use crate::control::Controls;
 use crate::failure::Failure;
@@ -20,7 +23,9 @@ use proconsul_engine::{Engine, OpenCall};
 
 /// What ignores the parameter `dc`: it is about the agent that is asked, or its body names the datacenter (cluster.md 5.8
 /// to 5.10).
-const IGNORES: [&str; 8] = [
+const IGNORES: [&str; 10] = [
+    "/v1/acl/info/",
+    "/v1/acl/list",
     "/v1/agent/",
     "/v1/event/list",
     "/v1/catalog/register",
@@ -31,11 +36,18 @@ const IGNORES: [&str; 8] = [
     "/v1/operator/usage",
 ];
 
+/// What is written to the primary datacenter, which is the own one, but for logins (cluster.md 5.33).
+const OF_PRIMARY: [&str; 2] = ["/v1/config", "/v1/acl/"];
+const LOGINS: [&str; 2] = ["/v1/acl/login", "/v1/acl/logout"];
+
 impl Request {
     /// Returns the other datacenter that the request is to be passed on to; `None` if it is for this one, or for one that
     /// nobody knows.
     pub(super) fn other_datacenter(&self) -> Option<Datacenter> {
-        let ignores = || IGNORES.iter().any(|path| self.route.starts_with(path));
+        let is_under = |paths: &[&str]| paths.iter().any(|path| self.route.starts_with(path));
+        let is_write = !matches!(self.method, Method::GET | Method::HEAD);
+        let is_of_primary = || is_write && is_under(&OF_PRIMARY) && !is_under(&LOGINS);
+        let ignores = || is_under(&IGNORES) || is_of_primary();
         let there = self.context.other_datacenter(self.asked_datacenter());
         there.filter(|_| !ignores()).cloned()
     }
@@ -59,7 +71,10 @@ pub(super) async fn ask(
     let path = seen.path.into();
     let handling = Engine::in_call(id, handled(control, handler, request, path));
     let outcome = passed_back(&from, &server, handling).await?;
-    let reply = outcome.reply.map_err(Failure::passed_on);
+    let reply = match is_bare(seen.path) {
+        true => outcome.reply,
+        false => outcome.reply.map_err(Failure::passed_on),
+    };
     note(open, &reply);
     reply
 }

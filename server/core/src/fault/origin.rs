@@ -15,8 +15,6 @@ enum Origin {
     Leader,
 }
 
-/// Where errors have no words before them, whoever makes them.
-const BARE: [&[u8]; 2] = [b"/v1/snapshot", b"/v1/operator/keyring"];
 /// Where the agent checks the token itself, beside its own endpoints.
 const CHECKED_BY_AGENT: [&[u8]; 2] = [b"/v1/acl/rules/translate", b"/v1/internal/acl/authorize"];
 
@@ -29,13 +27,18 @@ impl Origin {
             );
         let is_of_agent = seen.is_for_agent() || CHECKED_BY_AGENT.contains(&seen.path);
         match () {
-            () if BARE.contains(&seen.path) => Self::Agent,
+            () if is_bare(seen.path) => Self::Agent,
             () if is_of_server => Self::Server,
             () if is_of_agent => Self::Agent,
             () if seen.is_stale => Self::Server,
             () => Self::Leader,
         }
     }
+}
+
+/// Whether errors there have no words before them, whoever makes them.
+pub(super) fn is_bare(path: &[u8]) -> bool {
+    matches!(path, b"/v1/snapshot" | b"/v1/operator/keyring")
 }
 
 /// Marks the error of a server that is not the agent that was asked.

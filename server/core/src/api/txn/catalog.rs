@@ -39,8 +39,7 @@ impl NodeOperation {
             modify_index,
         } = self.body;
         if node.datacenter.is_empty() {
-            node.datacenter
-                .clone_from(&request.context.config.datacenter);
+            node.datacenter.clone_from(&request.asked.config.datacenter);
         }
         CatalogOperation {
             verb: verb(self.verb),
