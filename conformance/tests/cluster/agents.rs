@@ -45,6 +45,8 @@ pub(crate) const TWO: Agents = Agents {
 };
 /// The token that may do everything, where tokens are looked at.
 pub(crate) const MANAGEMENT: &str = "11111111-1111-1111-1111-111111111111";
+/// What each hop puts before an error.
+pub(crate) const HOP: &str = "rpc error making call: ";
 pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// How often real agents are started until they come up.
 const ATTEMPTS: usize = 3;
@@ -160,7 +162,7 @@ impl Cluster {
                             .is_some_and(|nodes| text(&nodes).matches("\"Node\":").count() == count)
                     };
                     count == 0 || (0..roles.len()).all(knows)
-                })
+                }) && (0..roles.len()).all(|agent| cluster.looks_at_tokens(agent, agents.has_acls))
             });
             if all_known {
                 return cluster;
@@ -171,6 +173,17 @@ impl Cluster {
             logs = started.logs();
         }
         panic!("the agents do not come up:\n{logs}");
+    }
+
+    /// Whether an agent resolves tokens, the anonymous one too: real ones begin with the legacy system, and make theirs later.
+    fn looks_at_tokens(&self, agent: usize, has_acls: bool) -> bool {
+        let own = format!("/v1/acl/token/self?token={MANAGEMENT}");
+        let targets = ["/v1/agent/self", &own];
+        let targets = &targets[..1 + usize::from(has_acls)];
+        targets.iter().all(|target| {
+            let reply = self.asks(agent, &Request::get(target));
+            reply.is_some_and(|reply| reply.status == 200)
+        })
     }
 
     fn started(binary: &Path, agents: Agents, network: Option<Network>) -> Self {

@@ -6,17 +6,14 @@ use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::{Reply, Request};
 use serde_json::Value;
 
-use crate::agents::{Cluster, MANAGEMENT, header, text};
+use crate::agents::{Cluster, HOP, header, text};
 use crate::held;
 use crate::together::{complaints, keyring_is_refused};
 
 /// The server of dc1, its client agent, and the server of dc2.
-const HERE: usize = 0;
-const CLIENT: usize = 1;
-const THERE: usize = 2;
-
-/// What each hop puts before an error.
-const HOP: &str = "rpc error making call: ";
+pub(crate) const HERE: usize = 0;
+pub(crate) const CLIENT: usize = 1;
+pub(crate) const THERE: usize = 2;
 
 held! {
     the_datacenters_are_listed
@@ -24,7 +21,6 @@ held! {
     sessions_are_of_one_datacenter
     errors_have_a_prefix_for_each_hop
     registrations_and_events_go_there
-    writes_are_of_the_own_datacenter
     names_are_of_a_datacenter
     the_keyring_is_of_all_datacenters
     a_blocking_query_wakes
@@ -252,53 +248,6 @@ fn registrations_and_events_go_there(cluster: &Cluster) {
     let events = |agent| text(&cluster.get(agent, "/v1/event/list?dc=dc2"));
     cluster.until("the event is there", || events(THERE).contains("deploy"));
     assert_eq!(events(HERE).trim(), "[]", "{}", cluster.name);
-}
-
-/// Entries, ACLs, and nodes of transactions, whichever datacenter the request names.
-fn writes_are_of_the_own_datacenter(cluster: &Cluster) {
-    let entry = "/v1/config/service-defaults/own";
-    let written = cluster.put(
-        HERE,
-        "/v1/config?dc=dc2",
-        r#"{"Kind":"service-defaults","Name":"own"}"#,
-    );
-    cluster.is(&written, 200, "true");
-    let shown = || [HERE, THERE].map(|agent| cluster.get(agent, entry).status);
-    assert_eq!(shown(), [200, 404], "{}", cluster.name);
-    let deleted = cluster.ask(CLIENT, &Request::new("DELETE", &format!("{entry}?dc=dc2")));
-    assert_eq!(
-        (deleted.status, shown()),
-        (200, [404, 404]),
-        "{}",
-        cluster.name
-    );
-    let refused = cluster.put(HERE, "/v1/config?dc=dc2", r#"{"Kind":"service-defaults"}"#);
-    cluster.is(&refused, 500, "serviceName is required");
-    let policy = "/v1/acl/policy/name/own";
-    let token = format!("token={MANAGEMENT}");
-    let made = cluster.put(
-        HERE,
-        &format!("/v1/acl/policy?dc=dc2&{token}"),
-        r#"{"Name":"own"}"#,
-    );
-    let shown = [HERE, THERE].map(|agent| cluster.get(agent, &format!("{policy}?{token}")).status);
-    assert_eq!((made.status, shown), (200, [200, 403]), "{}", cluster.name);
-    let refused = cluster.get(CLIENT, "/v1/snapshot?dc=dc2&token=none");
-    cluster.is(&refused, 403, "ACL not found");
-    let node = r#"[{"Node":{"Verb":"set","Node":{"Node":"own","Address":"1.1.1.1"}}}]"#;
-    assert_eq!(cluster.put(CLIENT, "/v1/txn?dc=dc2", node).status, 200);
-    let node = text(&cluster.get(THERE, "/v1/catalog/node/own"));
-    assert!(
-        node.contains(r#""Datacenter":"dc1""#),
-        "{}: {node}",
-        cluster.name
-    );
-    assert_eq!(
-        cluster
-            .put(THERE, "/v1/catalog/deregister", r#"{"Node":"own"}"#)
-            .status,
-        200
-    );
 }
 
 /// Each agent answers about both.

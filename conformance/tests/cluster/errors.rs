@@ -5,7 +5,7 @@ use std::time::Duration;
 use proconsul_conformance::time::Stopwatch;
 use proconsul_conformance::wire::Request;
 
-use crate::agents::{AGENTS, CLIENT, Cluster, SECOND, answered, text};
+use crate::agents::{AGENTS, CLIENT, Cluster, HOP, SECOND, answered, text};
 use crate::held;
 use crate::lost::runs;
 
@@ -23,7 +23,7 @@ fn errors_say_who_passed_them_on(cluster: &Cluster) {
     let stale = cluster.put(follower, "/v1/session/create?stale", r#"{"Node":"none"}"#);
     assert_eq!(text(&stale), refused(follower), "{}", cluster.name);
     for agent in 0..AGENTS {
-        let hops = refused(agent).matches("rpc error making call: ").count();
+        let hops = refused(agent).matches(HOP).count();
         assert!(refused(agent).ends_with(plain));
         match agent {
             _ if agent == leader => assert_eq!(hops, 0, "{}", cluster.name),
@@ -32,7 +32,7 @@ fn errors_say_who_passed_them_on(cluster: &Cluster) {
         }
         // No server asks the leader.
         let stale = text(&cluster.get(agent, "/v1/session/info/x?stale"));
-        let hops = stale.matches("rpc error making call: ").count();
+        let hops = stale.matches(HOP).count();
         assert_eq!(
             hops,
             usize::from(agent == CLIENT),

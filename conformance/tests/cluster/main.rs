@@ -12,6 +12,7 @@ mod network;
 mod processes;
 mod silent;
 mod together;
+mod writes;
 
 use std::path::PathBuf;
 use std::thread;
@@ -64,7 +65,7 @@ const CUT: Group = Group {
 const DATACENTERS: Group = Group {
     agents: TWO,
     operations: 0,
-    claims: &[datacenters::HELD],
+    claims: &[writes::HELD, datacenters::HELD],
 };
 
 /// The functions of this module that hold claims.

@@ -203,11 +203,13 @@ impl Failure {
     /// Marks the error as one that the leader made and another agent passes on (cluster.md 1.12).
     pub(crate) fn passed_on(mut self) -> Self {
         if self.is_of_leader() {
+            let is_before = |words: &&str| self.text.starts_with(*words);
             // What the agent puts before the text of its leader.
-            let words = [BAD_REQUEST, DENIED].into_iter();
-            let wrapped = words
-                .filter(|words| self.kind == FailureKind::Wrapped && self.text.starts_with(words));
-            let place = wrapped.map(str::len).sum();
+            let place = match self.kind {
+                FailureKind::Wrapped => [BAD_REQUEST, DENIED].into_iter().find(is_before),
+                _ => None,
+            };
+            let place = place.map_or(0, str::len);
             self.text.insert_str(place, "rpc error making call: ");
         }
         if self.kind == FailureKind::Compared {

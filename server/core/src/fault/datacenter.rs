@@ -4,10 +4,10 @@ use std::future::{pending, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
 
-use super::origin::is_bare;
-use super::{Outcome, Seen, handle_with_faults, handle_without_faults};
 use http::Method;
 
+use super::origin::is_bare;
+use super::{Outcome, Seen, handle_with_faults, handle_without_faults};
 use crate::Context;
 use crate::control::Controls;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ use proconsul_engine::sync::either;
 use proconsul_engine::{Engine, OpenCall};
 
 /// What ignores the parameter `dc`: it is about the agent that is asked, or its body names the datacenter (cluster.md 5.8
-/// to 5.10).
+/// to 5.10, 5.33).
 const IGNORES: [&str; 10] = [
     "/v1/acl/info/",
     "/v1/acl/list",

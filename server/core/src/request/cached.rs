@@ -81,6 +81,7 @@ impl Request {
         options: ReadOptions,
     ) -> (ReadOptions, Cached) {
         if self.wants_cache() {
+            debug_assert!(self.reads_into_cache(), "{}: not in CACHED", self.route);
             self.entry_of(&(kind, self.what_tells_apart()), read, options, false)
         } else {
             (options, Cached::off())

@@ -240,6 +240,13 @@ fn stale_reads_can_come_from_the_past() {
     assert_eq!(stale.header("X-Consul-LastContact"), Some("1500"));
     assert_eq!(stale.index() + 1, server.index().0);
     assert_eq!(get(&server, "/v1/kv/k?raw").body, "new");
+    let register = r#"{"Node":"n","Address":"10.0.0.1","Service":{"Service":"late"}}"#;
+    put(&server, "/v1/catalog/register", register);
+    for (consistency, is_there) in [("cached", false), ("stale", false), ("consistent", true)] {
+        let target = format!("/v1/health/service/late?{consistency}");
+        let shown = get(&server, &target).body;
+        assert_eq!(shown.contains("late"), is_there, "{consistency}: {shown}");
+    }
 }
 
 /// What a rule reads stays as it was, whatever becomes of time and of the checkpoint.

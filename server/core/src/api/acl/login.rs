@@ -171,16 +171,16 @@ pub(super) fn logout(request: &Request) -> Result<Reply, Failure> {
     }
     let Ok(identity) = engine.read(&AclIdentity(&secret));
     let unknown = || {
-        if late {
+        let failure = if late {
             no_such_token()
         } else {
             unknown_token()
+        };
+        // Without a token, the agent says so itself.
+        match secret.is_empty() {
+            true => failure.of_kind(FailureKind::Local),
+            false => failure,
         }
-    };
-    // Without a token, the agent says so itself.
-    let unknown = || match secret.is_empty() {
-        true => unknown().of_kind(FailureKind::Local),
-        false => unknown(),
     };
     let token = identity.rows.ok_or_else(unknown)?.token;
     if token.auth_method.is_empty() {
